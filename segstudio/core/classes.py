@@ -70,13 +70,13 @@ class ClassTable:
     def from_json(cls, rows: object) -> ClassTable:
         """Read what `to_json` writes. Raises ValueError naming the row and the field that is wrong."""
         if not isinstance(rows, list):
-            raise ValueError("a class table is a list of {slot, name, colour}")  # noqa: TRY004
+            raise ValueError("a class table is a list of {slot, name, colour}")
         return cls(tuple(_class_from_json(index, row) for index, row in enumerate(rows)))
 
 
 def _class_from_json(index: int, row: object) -> LabelClass:
     if not isinstance(row, Mapping):
-        raise ValueError(f"row {index} of the class table is not an object")  # noqa: TRY004
+        raise ValueError(f"row {index} of the class table is not an object")
     slot, name, colour = row.get("slot"), row.get("name"), row.get("colour")
     if not isinstance(slot, int) or isinstance(slot, bool):
         raise ValueError(f"row {index} of the class table: slot is {slot!r}, not a whole number")

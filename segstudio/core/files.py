@@ -8,7 +8,7 @@ import json
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from segstudio.core.errors import OutputError, OutputProblem
@@ -31,7 +31,8 @@ def written_aside(target: Path) -> Iterator[Path]:
     except OSError as error:
         raise output_error(error, target) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(NotADirectoryError):
+            part.unlink(missing_ok=True)
 
 
 def write_text(target: Path, text: str) -> None:

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 
 @dataclass(frozen=True, slots=True)
 class Size:
@@ -84,9 +87,7 @@ class Rect:
         return Rect(x, y, right - x, bottom - y)
 
     def contains(self, other: Rect) -> bool:
-        return (
-            self.x <= other.x and self.y <= other.y and other.right <= self.right and other.bottom <= self.bottom
-        )
+        return self.x <= other.x and self.y <= other.y and other.right <= self.right and other.bottom <= self.bottom
 
     def moved(self, dx: int, dy: int) -> Rect:
         return Rect(self.x + dx, self.y + dy, self.width, self.height)
@@ -106,3 +107,16 @@ def split_axis(length: int, step: int) -> Iterator[tuple[int, int]]:
     """(start, stop) of consecutive pieces of at most `step` that cover [0, length) exactly once."""
     for start in range(0, length, step):
         yield start, min(start + step, length)
+
+
+def mirrored(start: int, stop: int, length: int) -> npt.NDArray[np.int64]:
+    """Where the pixels [start, stop) of an axis come from: int64 indices in [0, length).
+
+    Beyond the ends the axis is reflected without repeating the edge pixel, as often as needed; an axis of one pixel
+    repeats it.
+    """
+    if length == 1:
+        return np.zeros(stop - start, np.int64)
+    period = 2 * (length - 1)
+    places = np.arange(start, stop, dtype=np.int64) % period
+    return np.minimum(places, period - places)

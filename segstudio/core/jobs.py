@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 
-class Cancelled(BaseException):  # noqa: N818  (a request that was met, not an error; passes every `except Exception`)
+class Cancelled(BaseException):
     """The job stopped because somebody asked for it."""
 
 
