@@ -1,0 +1,16 @@
+"""The program's entry."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    from segstudio.cli.main import main as run
+
+    sys.exit(run())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""Scores of predicted masks against true ones: a file against a file, or folders whose files have the same stems."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from segstudio.app.images import is_image_name
+from segstudio.core.classes import ClassTable
+from segstudio.core.errors import DataError, DataProblem
+from segstudio.core.jobs import JobContext
+from segstudio.datasets.ingest import read_classes
+from segstudio.datasets.scores import Scores, score_files
+
+_SUFFIX_OF_PREDICTIONS = "_mask"
+
+
+def evaluate(prediction: Path, truth: Path, classes_file: Path | None, ctx: JobContext) -> dict[str, object]:
+    """Counts of all pairs of files summed in one confusion matrix, and what follows from them, as a JSON value.
+
+    Without `classes_file` the table is the `classes.json` beside the truth or one folder above. Scores that do
+    not exist (a class that is in neither mask) are None. Raises `DataError`, `ImageError`, `Cancelled`.
+    """
+    classes = read_classes(classes_file or _classes_near(truth))
+    pairs = _pairs(prediction, truth)
+    total = score_files(*pairs[0], classes, ctx)
+    for predicted, true in pairs[1:]:
+        scores = score_files(predicted, true, classes, ctx)
+        total.confusion.matrix += scores.confusion.matrix
+        total.boundary.counts += scores.boundary.counts
+    return {"files": len(pairs)} | summary(total, classes)
+
+
+def summary(scores: Scores, classes: ClassTable) -> dict[str, object]:
+    """What was counted, as a JSON value: rows of `confusion` are true classes, its last column is "no class"."""
+    confusion = scores.confusion
+    return {
+        "miou": _number(confusion.miou),
+        "accuracy": _number(confusion.accuracy),
+        "mean_f1": _number(confusion.mean_f1),
+        "mean_boundary_f1": _number(scores.boundary.mean_f1),
+        "iou": _by_name(classes, confusion.iou.tolist()),
+        "f1": _by_name(classes, confusion.f1.tolist()),
+        "boundary_f1": _by_name(classes, scores.boundary.f1.tolist()),
+        "pixels": dict(zip(classes.names, confusion.pixels.tolist(), strict=True)),
+        "confusion": confusion.matrix.tolist(),
+    }
+
+
+def _pairs(prediction: Path, truth: Path) -> list[tuple[Path, Path]]:
+    """(predicted, true) of every true mask; a folder of predictions must have one for each."""
+    if not truth.is_dir():
+        return [(prediction, truth)]
+    if not prediction.is_dir():
+        raise DataError(DataProblem.MISSING, prediction)
+    predicted, true = _by_stem(prediction), _by_stem(truth)
+    missing = sorted(set(true) - set(predicted))
+    if missing:
+        raise DataError(DataProblem.NO_PREDICTION, true[missing[0]], folder=prediction)
+    return [(predicted[stem], true[stem]) for stem in sorted(true)]
+
+
+def _by_stem(folder: Path) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for path in sorted(item for item in folder.iterdir() if is_image_name(item)):
+        stem = path.stem.removesuffix(_SUFFIX_OF_PREDICTIONS)
+        if stem in found:
+            raise DataError(DataProblem.AMBIGUOUS, path, other=found[stem].name)
+        found[stem] = path
+    if not found:
+        raise DataError(DataProblem.EMPTY, folder)
+    return found
+
+
+def _classes_near(truth: Path) -> Path:
+    folder = truth if truth.is_dir() else truth.parent
+    beside = folder / "classes.json"
+    above = folder.absolute().parent / "classes.json"
+    return above if above.is_file() and not beside.is_file() else beside
+
+
+def _by_name(classes: ClassTable, values: list[float]) -> dict[str, float | None]:
+    return {name: _number(value) for name, value in zip(classes.names, values, strict=True)}
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

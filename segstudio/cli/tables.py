@@ -1,0 +1,25 @@
+"""Tables for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from segstudio.cli.reporting import tr
+
+
+def score_lines(result: dict[str, Any]) -> list[str]:
+    """A table of the classes, then the means."""
+    width = max(12, *(len(name) for name in result["iou"]))
+    rows = [f"{tr('class').ljust(width)} {'IoU':>7} {'F1':>7} {'bF1':>7} {tr('pixels'):>14}"]
+    rows += [
+        f"{name.ljust(width)} {_score(result['iou'][name])} {_score(result['f1'][name])} "
+        f"{_score(result['boundary_f1'][name])} {result['pixels'][name]:>14,}"
+        for name in result["iou"]
+    ]
+    means = f"{_score(result['miou'])} {_score(result['mean_f1'])} {_score(result['mean_boundary_f1'])}"
+    total = sum(result["pixels"].values())
+    return [*rows, f"{tr('mean').ljust(width)} {means} {total:>14,}", f"{tr('accuracy')} {_score(result['accuracy'])}"]
+
+
+def _score(value: float | None) -> str:
+    return f"{'-':>7}" if value is None else f"{value:7.3f}"

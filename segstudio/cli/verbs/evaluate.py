@@ -1,0 +1,31 @@
+"""`segstudio eval`: predicted masks against true ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from typer import Argument, Option
+
+from segstudio.cli.console import print_json, print_lines, watched
+from segstudio.cli.reporting import tr
+from segstudio.cli.tables import score_lines
+
+
+def evaluate(
+    prediction: Annotated[Path, Argument(metavar="PRED", help=tr("Predicted mask, or a folder of them."))],
+    truth: Annotated[Path, Argument(metavar="TRUTH", help=tr("True mask, or a folder of them with the same names."))],
+    *,
+    classes: Annotated[
+        Path | None, Option(metavar="FILE", help=tr("Class table; else classes.json beside the truth."))
+    ] = None,
+    as_json: Annotated[bool, Option("--json", help=tr("Print one JSON document."))] = False,
+) -> None:
+    from segstudio.app import evaluation
+
+    with watched() as ctx:
+        result = evaluation.evaluate(prediction, truth, classes, ctx)
+    if as_json:
+        print_json(result)
+    else:
+        print_lines(*score_lines(result))
