@@ -26,6 +26,8 @@ from segstudio.imaging.backends.gdal_open import open_dataset
 from segstudio.imaging.info import Transform
 
 _CACHE_BYTES = 256 << 20
+_HELD_BYTES = 16 << 20
+"""Mask bytes after which the file is closed and opened again: GDAL lets go of written tiles at closing only."""
 _FULL_BELOW = 1 << 20
 """Free bytes below which a failed write is taken for a full disk: GDAL does not keep the system's error number."""
 
@@ -43,6 +45,7 @@ class MaskWriter:
         self._path, self._size, self._colours = path, size, dict(colours)
         self._crs, self._transform = crs, transform
         self._stack = ExitStack()
+        self._held = 0
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -67,6 +70,11 @@ class MaskWriter:
             raise ValueError(f"{rect} with an array {classes.shape} is not made of whole tiles of {self._size}")
         with self._gdal():
             self._dataset.write(classes, 1, window=Window(rect.x, rect.y, rect.width, rect.height))
+            self._held += classes.nbytes
+            if self._held >= _HELD_BYTES:
+                self._dataset.close()
+                self._dataset = rasterio.open(self._part, "r+")
+                self._held = 0
 
     def _whole_tiles(self, rect: Rect) -> bool:
         starts = rect.x % TILE_SIDE == 0 and rect.y % TILE_SIDE == 0

@@ -11,10 +11,11 @@ from segstudio.core.errors import ModelError, ModelProblem
 from segstudio.inference.backend import Pixels, Scores
 from segstudio.networks.build import Network
 from segstudio.networks.spec import ModelCard
+from segstudio.networks.zoo.patch_context import PatchContext
 
 
 class TorchBackend:
-    """The network itself in float32, channels last. It is moved to the device, not copied."""
+    """The network itself in float32, channels last on CUDA. It is moved to the device, not copied."""
 
     def __init__(self, network: Network, card: ModelCard, device: Literal["cpu", "cuda", "mps"]) -> None:
         self.card = card
@@ -22,7 +23,9 @@ class TorchBackend:
         torch.set_flush_denormal(True)  # for this thread: numbers below 1e-38 are slow on CPUs and mean nothing here
         self._device = torch.device(device)
         self.device = torch.cuda.get_device_name() if device == "cuda" else device
-        self._network = network.to(self._device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self._network = network.to(self._device)
+        if device == "cuda":
+            self._network = self._network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     @torch.inference_mode()
     def pixels(self, graph: str, pixels: Pixels) -> Scores:
@@ -32,6 +35,8 @@ class TorchBackend:
 
     @torch.inference_mode()
     def fuse(self, patch_features: Scores, context_features: Scores) -> tuple[Scores, Scores]:
+        if not isinstance(self._network, PatchContext):
+            raise TypeError(f"{self.card.network} has no graph to fuse")
         first, second = (torch.from_numpy(value).to(self._device) for value in (patch_features, context_features))
         with _memory_named(self.card.name):
             scores, coarse = self._network.fuse(first, second)

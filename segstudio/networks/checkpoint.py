@@ -69,7 +69,7 @@ def load_encoder(network: Network, card_path: Path) -> None:
         for key, value in load_file(path).items()
         if key in own and own[key].shape == value.shape
     }
-    if not any(key.startswith("encoder.") for key in fitting):
+    if any(key.startswith("encoder.") and key not in fitting for key in own):
         raise ModelError(ModelProblem.WEIGHTS_MISMATCH, path, detail="no encoder of the same shape")
     network.load_state_dict(own | fitting)
 
