@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 
 from segstudio.app.images import is_image_name
 from segstudio.core.classes import ClassTable
 from segstudio.core.errors import DataError, DataProblem
+from segstudio.core.geometry import Rect
 from segstudio.core.jobs import JobContext
+from segstudio.datasets.boundary import BoundaryCounts
 from segstudio.datasets.ingest import read_classes
-from segstudio.datasets.scores import Scores, score_files
+from segstudio.datasets.scores import Confusion, Scores, score_files
+from segstudio.datasets.splits import Part, read_splits
 
 _SUFFIX_OF_PREDICTIONS = "_mask"
 
 
-def evaluate(prediction: Path, truth: Path, classes_file: Path | None, ctx: JobContext) -> dict[str, object]:
+def evaluate(
+    prediction: Path, truth: Path, classes_file: Path | None, ctx: JobContext, *, part: tuple[Path, Part] | None = None
+) -> dict[str, object]:
     """Counts of all pairs of files summed in one confusion matrix, and what follows from them, as a JSON value.
+
+    `part` is a `splits.json` and one of its parts: only the images that have regions of it count, and only inside them.
 
     Without `classes_file` the table is the `classes.json` beside the truth or one folder above. Scores that do
     not exist (a class that is in neither mask) are None. Raises `DataError`, `ImageError`, `Cancelled`.
     """
     classes = read_classes(classes_file or _classes_near(truth))
-    pairs = _pairs(prediction, truth)
-    total = score_files(*pairs[0], classes, ctx)
-    for predicted, true in pairs[1:]:
-        scores = score_files(predicted, true, classes, ctx)
+    regions = _regions(*part) if part else None
+    pairs = _pairs(prediction, truth, regions)
+    total = Scores(Confusion(classes), BoundaryCounts(classes))
+    for predicted, true in pairs:
+        scores = score_files(predicted, true, classes, ctx, regions=regions[true.stem] if regions else None)
         total.confusion.matrix += scores.confusion.matrix
         total.boundary.counts += scores.boundary.counts
     return {"files": len(pairs)} | summary(total, classes)
@@ -37,6 +46,7 @@ def summary(scores: Scores, classes: ClassTable) -> dict[str, object]:
     return {
         "miou": _number(confusion.miou),
         "accuracy": _number(confusion.accuracy),
+        "majority_miou": _number(confusion.majority_miou),
         "mean_f1": _number(confusion.mean_f1),
         "mean_boundary_f1": _number(scores.boundary.mean_f1),
         "iou": _by_name(classes, confusion.iou.tolist()),
@@ -47,13 +57,26 @@ def summary(scores: Scores, classes: ClassTable) -> dict[str, object]:
     }
 
 
-def _pairs(prediction: Path, truth: Path) -> list[tuple[Path, Path]]:
-    """(predicted, true) of every true mask; a folder of predictions must have one for each."""
+def _regions(file: Path, part: Part) -> dict[str, tuple[Rect, ...]]:
+    """Rectangles of a part by image stem, of the images that have any."""
+    found = {name: tuple(regions.get(part, ())) for name, regions in read_splits(file).items()}
+    found = {name: rects for name, rects in found.items() if rects}
+    if not found:
+        raise DataError(DataProblem.SPLITS, file, detail=f"no image has a region of {part}")
+    return found
+
+
+def _pairs(prediction: Path, truth: Path, wanted: Mapping[str, object] | None = None) -> list[tuple[Path, Path]]:
+    """(predicted, true) of every true mask, or of the stems `wanted`; a folder of predictions must have one for each."""
     if not truth.is_dir():
+        if wanted is not None and truth.stem not in wanted:
+            raise DataError(DataProblem.SPLITS, truth, detail=f"the splits name no regions for {truth.stem!r}")
         return [(prediction, truth)]
     if not prediction.is_dir():
         raise DataError(DataProblem.MISSING, prediction)
     predicted, true = _by_stem(prediction), _by_stem(truth)
+    if wanted is not None:
+        true = {stem: path for stem, path in true.items() if stem in wanted}
     missing = sorted(set(true) - set(predicted))
     if missing:
         raise DataError(DataProblem.NO_PREDICTION, true[missing[0]], folder=prediction)

@@ -18,7 +18,12 @@ def score_lines(result: dict[str, Any]) -> list[str]:
     ]
     means = f"{_score(result['miou'])} {_score(result['mean_f1'])} {_score(result['mean_boundary_f1'])}"
     total = sum(result["pixels"].values())
-    return [*rows, f"{tr('mean').ljust(width)} {means} {total:>14,}", f"{tr('accuracy')} {_score(result['accuracy'])}"]
+    return [
+        *rows,
+        f"{tr('mean').ljust(width)} {means} {total:>14,}",
+        f"{tr('accuracy')} {_score(result['accuracy'])}",
+        f"{tr('mean IoU of the commonest class everywhere')} {_score(result['majority_miou'])}",
+    ]
 
 
 def _score(value: float | None) -> str:

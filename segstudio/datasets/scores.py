@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,6 +84,12 @@ class Confusion:
         total = int(self.matrix.sum())
         return int(self._right_and_predicted()[0].sum()) / total if total else float("nan")
 
+    @property
+    def majority_miou(self) -> float:
+        """Mean IoU of the answer "the most frequent true class everywhere": what any useful map must beat."""
+        total, present = int(self.pixels.sum()), int((self.pixels > 0).sum())
+        return int(self.pixels.max()) / total / present if total else float("nan")
+
     def _right_and_predicted(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         known = self.matrix[:, :-1]
         return known.diagonal(), known.sum(axis=0)
@@ -104,8 +111,10 @@ class Scores:
     boundary: BoundaryCounts
 
 
-def score_files(prediction: Path, truth: Path, classes: ClassTable, ctx: JobContext) -> Scores:
-    """Compare two label masks of any size, tile by tile.
+def score_files(
+    prediction: Path, truth: Path, classes: ClassTable, ctx: JobContext, *, regions: Sequence[Rect] | None = None
+) -> Scores:
+    """Compare two label masks of any size, tile by tile; only inside `regions` (disjoint, in the image) where given.
 
     Raises `DataError` for masks of different sizes and for values of no class in the truth; in the prediction such
     values count as wrong. Raises `ImageError` for a file that cannot be read, `Cancelled` when asked to stop.
@@ -116,7 +125,8 @@ def score_files(prediction: Path, truth: Path, classes: ClassTable, ctx: JobCont
         if predicted.info.size != size:
             raise DataError(DataProblem.SIZE_MISMATCH, prediction, size=predicted.info.size, expected=size)
         whole = Rect.of_size(size)
-        tiles = list(tiles_of(size))
+        places = [whole] if regions is None else regions
+        tiles = [tile.moved(place.x, place.y) for place in places for tile in tiles_of(place.size)]
         ctx.start("score", len(tiles))
         for tile in tiles:
             halo = scores.boundary.halo

@@ -14,6 +14,7 @@ from segstudio.networks.spec import ModelCard, checked_file
 
 telemetry.forbid()
 import openvino as ov  # noqa: E402  (only after telemetry is out)
+from openvino import opset13 as opset  # noqa: E402
 
 _CONFIG = {"INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"}
 
@@ -59,6 +60,7 @@ class OpenVinoBackend:
 
     def _compile(self, path: Path, graph: str, kind: str) -> Any:  # noqa: ANN401
         model = self._core.read_model(path)
+        _flatten_slopes(model)
         side = self._patch
         if graph == "fuse":
             cells = side // self.card.stride
@@ -72,3 +74,21 @@ class OpenVinoBackend:
         )
         steps.input().model().set_layout(ov.Layout("NCHW"))
         return self._core.compile_model(steps.build(), "CPU", _CONFIG)
+
+
+def _flatten_slopes(model: Any) -> None:  # noqa: ANN401
+    """Give every PReLU its slopes as one number a channel.
+
+    torch exports them as (C, 1, 1); in that form OpenVINO does not fuse them into the convolution before, which took more
+    than half of the time of a light network. The numbers do not change.
+    """
+    for node in model.get_ordered_ops():
+        if node.get_type_name() != "PRelu":
+            continue
+        slopes = node.input_value(1).get_node()
+        while slopes.get_type_name() in {"Convert", "Reshape", "Unsqueeze"}:
+            slopes = slopes.input_value(0).get_node()
+        if slopes.get_type_name() == "Constant" and slopes.get_data().size > 1:
+            flat = opset.prelu(node.input_value(0), opset.constant(slopes.get_data().ravel()))
+            for target in node.output(0).get_target_inputs():
+                target.replace_source_output(flat.output(0))

@@ -71,3 +71,24 @@ def test_scoring_stops_when_asked(truth: Path, table: ClassTable) -> None:
     ctx.cancel()
     with pytest.raises(Cancelled):
         score_files(truth, truth, table, ctx)
+
+
+def test_only_the_regions_count(tmp_path: Path, truth: Path, table: ClassTable) -> None:
+    prediction = blobs(1, [0, 3, 7]).astype(np.uint8)
+    tifffile.imwrite(tmp_path / "prediction.tif", prediction)
+    regions = [Rect(30, 20, 600, 130), Rect(700, 300, 400, 400)]
+    scores = score_files(tmp_path / "prediction.tif", truth, table, JobContext(), regions=regions)
+    with Image.open(truth) as image:
+        true = np.asarray(image)
+    expected = Confusion(table)
+    for region in regions:
+        expected.add(true[region.slices_from(0, 0)], prediction[region.slices_from(0, 0)])
+    assert np.array_equal(scores.confusion.matrix, expected.matrix)
+
+
+def test_the_majority_answer_scores_its_share_of_the_classes(table: ClassTable) -> None:
+    true = np.array([[0, 0, 0, 3, 3, 7, IGNORE, UNTOUCHED]], np.uint8)
+    confusion = Confusion(table)
+    confusion.add(true, np.zeros_like(true))
+    assert confusion.majority_miou == pytest.approx(confusion.miou)
+    assert confusion.majority_miou == pytest.approx(3 / 6 / 3)
