@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-import sys
+import platform
+from pathlib import Path
 
 
 def peak_rss_mb() -> float:
-    """Largest resident memory of this process so far, in megabytes of 2^20 bytes."""
-    if sys.platform == "win32":
+    """Largest resident memory of this program so far, in megabytes of 2^20 bytes."""
+    if platform.system() == "Windows":
         return _windows_peak() / 2**20
+    if platform.system() == "Linux":
+        return _linux_peak() / 2**10
     import resource
 
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def _linux_peak() -> int:
+    """VmHWM in KiB: `getrusage` would count what the parent had when it started us."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1])
+    return 0
 
 
 def _windows_peak() -> int:

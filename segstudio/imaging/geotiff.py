@@ -26,7 +26,7 @@ from segstudio.imaging.backends.gdal_open import open_dataset
 from segstudio.imaging.info import Transform
 
 _CACHE_BYTES = 256 << 20
-_HELD_BYTES = 16 << 20
+_HELD_BYTES = 8 << 20
 """Mask bytes after which the file is closed and opened again: GDAL lets go of written tiles at closing only."""
 _FULL_BELOW = 1 << 20
 """Free bytes below which a failed write is taken for a full disk: GDAL does not keep the system's error number."""

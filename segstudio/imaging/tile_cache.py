@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Key = tuple[int, int, int]
 
-_START = 64 << 20
+_START = 32 << 20
 _LIMIT = 256 << 20
 
 
@@ -51,6 +51,12 @@ class BlockCache:
             while self._bytes > self._budget and self._blocks:
                 _, old = self._blocks.popitem(last=False)
                 self._bytes -= old.nbytes
+
+    def clear(self) -> None:
+        """Drop everything, as when memory is short."""
+        with self._lock:
+            self._blocks.clear()
+            self._bytes = 0
 
     def forget(self, source: int) -> None:
         """Drop all blocks of a source that was closed."""
