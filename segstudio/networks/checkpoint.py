@@ -60,14 +60,17 @@ def load_weights(network: Network, path: Path) -> None:
 
 
 def load_encoder(network: Network, card_path: Path) -> None:
-    """Start a network from another model's encoder (and whatever else has the same name and shape)."""
+    """Start a network from another model's encoder (and whatever else has the same name and shape).
+
+    The normalisation stays the network's own: its card names it. Raises `ModelError` WEIGHTS_MISMATCH for another encoder.
+    """
     card = read_card(card_path)
     path = checked_file(card, WEIGHTS, card_path.parent)
     own = network.state_dict()
     fitting = {
         key: value.float() if value.is_floating_point() else value
         for key, value in load_file(path).items()
-        if key in own and own[key].shape == value.shape
+        if key in own and own[key].shape == value.shape and not key.startswith("normalise.")
     }
     if any(key.startswith("encoder.") and key not in fitting for key in own):
         raise ModelError(ModelProblem.WEIGHTS_MISMATCH, path, detail="no encoder of the same shape")

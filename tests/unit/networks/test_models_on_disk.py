@@ -121,12 +121,14 @@ def test_an_encoder_can_be_taken_over_by_another_network(tmp_path: Path) -> None
     light = trained("light-base")
     save_model(light, card_for("light", "light-base"), tmp_path)
     torch.manual_seed(5)
-    context = build("context-light", CLASSES, RGB)
+    own = Normalisation((10.0, 20.0, 30.0), (4.0, 5.0, 6.0))
+    context = build("context-light", CLASSES, own)
     fusion = {key: value.clone() for key, value in context.state_dict().items() if key.startswith("fusion.")}
     load_encoder(context, tmp_path / "light.json")
     for key, value in light.encoder.state_dict().items():
         assert torch.equal(context.state_dict()[f"encoder.{key}"], value), key
     assert all(torch.equal(context.state_dict()[key], value) for key, value in fusion.items())
+    assert context.normalise.mean.flatten().tolist() == list(own.mean)
 
 
 def test_an_encoder_of_another_width_is_refused(tmp_path: Path) -> None:
