@@ -16,7 +16,7 @@ from segstudio.datasets.ingest import read_classes
 from segstudio.datasets.scores import Confusion, Scores, score_files
 from segstudio.datasets.splits import Part, read_splits
 
-_SUFFIX_OF_PREDICTIONS = "_mask"
+_SUFFIX_OF_MASKS = "_mask"
 
 
 def evaluate(
@@ -34,7 +34,7 @@ def evaluate(
     pairs = _pairs(prediction, truth, regions)
     total = Scores(Confusion(classes), BoundaryCounts(classes))
     for predicted, true in pairs:
-        scores = score_files(predicted, true, classes, ctx, regions=regions[true.stem] if regions else None)
+        scores = score_files(predicted, true, classes, ctx, regions=regions[_stem(true)] if regions else None)
         total.confusion.matrix += scores.confusion.matrix
         total.boundary.counts += scores.boundary.counts
     return {"files": len(pairs)} | summary(total, classes)
@@ -69,8 +69,8 @@ def _regions(file: Path, part: Part) -> dict[str, tuple[Rect, ...]]:
 def _pairs(prediction: Path, truth: Path, wanted: Mapping[str, object] | None = None) -> list[tuple[Path, Path]]:
     """(predicted, true) of every true mask, or of the stems `wanted`; a folder of predictions must have one for each."""
     if not truth.is_dir():
-        if wanted is not None and truth.stem not in wanted:
-            raise DataError(DataProblem.SPLITS, truth, detail=f"the splits name no regions for {truth.stem!r}")
+        if wanted is not None and _stem(truth) not in wanted:
+            raise DataError(DataProblem.SPLITS, truth, detail=f"the splits name no regions for {_stem(truth)!r}")
         return [(prediction, truth)]
     if not prediction.is_dir():
         raise DataError(DataProblem.MISSING, prediction)
@@ -86,13 +86,18 @@ def _pairs(prediction: Path, truth: Path, wanted: Mapping[str, object] | None = 
 def _by_stem(folder: Path) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in sorted(item for item in folder.iterdir() if is_image_name(item)):
-        stem = path.stem.removesuffix(_SUFFIX_OF_PREDICTIONS)
+        stem = _stem(path)
         if stem in found:
             raise DataError(DataProblem.AMBIGUOUS, path, other=found[stem].name)
         found[stem] = path
     if not found:
         raise DataError(DataProblem.EMPTY, folder)
     return found
+
+
+def _stem(path: Path) -> str:
+    """The image's stem by its mask's name."""
+    return path.stem.removesuffix(_SUFFIX_OF_MASKS)
 
 
 def _classes_near(truth: Path) -> Path:

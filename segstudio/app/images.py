@@ -23,12 +23,16 @@ def find_images(names: Iterable[str]) -> list[Path]:
 
 def _meant(name: str) -> Iterator[Path]:
     path = Path(name)
-    if path.is_dir():
+    try:
+        folder, there = path.is_dir(), path.exists()
+    except OSError:  # a name that the system refuses: opening it says why
+        folder, there = False, True
+    if folder:
         found = sorted(item for item in path.iterdir() if is_image_name(item))
         if not found:
             raise DataError(DataProblem.EMPTY, path)
         yield from found
-    elif not path.exists() and glob.has_magic(name):
+    elif not there and glob.has_magic(name):
         matches = sorted(Path(match) for match in glob.glob(name, recursive=True))  # noqa: PTH207  (may be absolute)
         files = [match for match in matches if match.is_file()]
         if not files:

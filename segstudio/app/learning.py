@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from segstudio.core.errors import DataError, DataProblem
+from segstudio.core.files import output_error
 from segstudio.core.geometry import Rect, Size
 from segstudio.core.jobs import JobContext
 from segstudio.datasets.ingest import Dataset, Sample, open_dataset
@@ -25,6 +26,7 @@ from segstudio.networks.build import Network, build
 from segstudio.networks.checkpoint import load_encoder, save_model
 from segstudio.networks.registry import NETWORKS
 from segstudio.networks.spec import ContextCard, ModelCard, Normalisation
+from segstudio.patches.grid import GridOptions
 from segstudio.training.batches import BatchMaker
 from segstudio.training.config import TrainConfig
 from segstudio.training.loop import fit, seeded
@@ -50,9 +52,14 @@ def train(
     Raises `DataError` for data that cannot be used, `OutputError`, `Cancelled`; the run folder keeps the last state.
     """
     spec = NETWORKS.get(config.network)
+    GridOptions(config.patch, 0, spec.side_multiple)  # refuses a side that the network cannot halve often enough
     dataset = open_dataset(data)
     _check_alike(dataset)
     index = index_labels(dataset, Part.TRAIN, ctx)
+    try:
+        run_folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise output_error(error, run_folder) from error
     normalisation = measure_normalisation(dataset)
     seeded(config.seed)
     network = build(config.network, dataset.classes, normalisation)
@@ -96,8 +103,8 @@ class _Validation:
             for region in sample.regions.get(Part.VAL, ()):
                 self._add(confusion, backend, sample, region)
         named = zip(self._dataset.classes.names, confusion.iou, strict=True)
-        iou = {name: None if np.isnan(value) else round(float(value), 4) for name, value in named}
-        return {"miou": round(confusion.miou, 4), "accuracy": round(confusion.accuracy, 4), "iou": iou}
+        iou = {name: _score(float(value)) for name, value in named}
+        return {"miou": _score(confusion.miou), "accuracy": _score(confusion.accuracy), "iou": iou}
 
     def _add(self, confusion: Confusion, backend: TorchBackend, sample: Sample, region: Rect) -> None:
         slots = np.array(self._dataset.classes.slots, np.uint8)
@@ -106,6 +113,11 @@ class _Validation:
             for block in sweep(image, backend, options, JobContext()):
                 truth = read_labels(mask, block.rect.moved(region.x, region.y), self._dataset.classes)
                 confusion.add(truth, slots[block.classes])
+
+
+def _score(value: float) -> float | None:
+    """Four digits, and None for what does not exist: JSON has no NaN."""
+    return None if np.isnan(value) else round(value, 4)
 
 
 def measure_normalisation(dataset: Dataset) -> Normalisation:

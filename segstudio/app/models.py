@@ -9,7 +9,6 @@ from pathlib import Path
 from segstudio.app.places import data_folder
 from segstudio.core.errors import ModelError, ModelProblem
 from segstudio.core.resources import resource_root
-from segstudio.networks.registry import NETWORKS
 from segstudio.networks.spec import ModelCard, read_card
 
 _CARD, _WEIGHTS = ".json", ".safetensors"
@@ -34,14 +33,10 @@ def find_model(name_or_path: str | Path) -> Path:
     cards = _cards()
     name = str(name_or_path)
     if name not in cards:
-        raise _unknown(name, tuple(sorted(cards)))
+        known = tuple(sorted(cards))
+        nearest = next(iter(difflib.get_close_matches(name, known, n=1)), "")
+        raise ModelError(ModelProblem.UNKNOWN, name, nearest=nearest, known=known)
     return cards[name]
-
-
-def check_network(name: str) -> None:
-    """Raise `ModelError` UNKNOWN (with `nearest` and `known` names) for a network that cannot be built."""
-    if name not in NETWORKS:
-        raise _unknown(name, NETWORKS.names())
 
 
 def list_models() -> Iterator[tuple[str, ModelCard | ModelError]]:
@@ -58,11 +53,6 @@ def export_onnx(name_or_path: str | Path, folder: Path) -> list[Path]:
     from segstudio.networks.checkpoint import export_graphs
 
     return export_graphs(find_model(name_or_path), folder)
-
-
-def _unknown(name: str, known: tuple[str, ...]) -> ModelError:
-    nearest = next(iter(difflib.get_close_matches(name, known, n=1)), "")
-    return ModelError(ModelProblem.UNKNOWN, name, nearest=nearest, known=known)
 
 
 def _cards() -> dict[str, Path]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from segstudio.core.classes import ClassTable
 from segstudio.core.geometry import Rect, Size, split_axis
+from segstudio.core.tiles import TILE_SIDE
 from segstudio.imaging.pyramid import read_scaled
 from segstudio.imaging.rgb_png import write_rgb_png
 from segstudio.imaging.source import ImageSource, open_source
@@ -55,7 +56,7 @@ def _sampled(labels: ImageSource, size: Size) -> NDArray[np.uint8]:
     rows = ((np.arange(size.height) + 0.5) * full.height / size.height).astype(np.intp)
     columns = ((np.arange(size.width) + 0.5) * full.width / size.width).astype(np.intp)
     chosen = np.empty((size.height, size.width), np.uint8)
-    for top, bottom in split_axis(size.height, _ROWS):
+    for top, bottom in split_axis(size.height, max(1, TILE_SIDE * size.height // full.height)):
         first, last = int(rows[top]), int(rows[bottom - 1])
         stripe = labels.read(Rect(0, first, full.width, last - first + 1))[..., 0]
         chosen[top:bottom] = stripe[np.ix_(rows[top:bottom] - first, columns)]

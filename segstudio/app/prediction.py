@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from segstudio.app.diagnostics import peak_rss_mb
 from segstudio.core.classes import UNTOUCHED, Colour
-from segstudio.core.errors import ImageError, ImageProblem, ModelError, ModelProblem, SegStudioError
+from segstudio.core.errors import ImageError, ImageProblem, ModelError, ModelProblem, OutputError, SegStudioError
 from segstudio.core.files import write_json
 from segstudio.core.geometry import Rect, split_axis
 from segstudio.core.jobs import JobContext
@@ -81,7 +82,7 @@ def predict_images(
     """
     backend = load_backend(card, device=options.device, engine=options.engine, patch=options.patch)
     engine_options = _engine_options(options, backend.card)
-    for image, stem in zip(images, _stems(images), strict=True):
+    for image, stem in zip(images, _stems(images, out), strict=True):
         try:
             yield _predict_image(image, out / f"{stem}_mask.{options.format}", backend, engine_options, ctx)
         except SegStudioError as error:
@@ -94,17 +95,21 @@ def _predict_image(image: Path, mask: Path, backend: Backend, options: EngineOpt
         whole = Rect.of_size(source.info.size)
         region = options.region or whole
         if region.empty or not whole.contains(region):
-            raise ImageError(ImageProblem.OUTSIDE, image, rect=region)
+            raise ImageError(ImageProblem.OUTSIDE, image, rect=region, size=whole.size)
         grid = grid_for(backend.card, region, options)
         blocks = _valid_blocks(source, backend, options, region, ctx)
         if mask.suffix == ".png":
             _write_png(mask, blocks, region, backend.card)
         else:
             _write_tiff(mask, blocks, region, backend.card, source.info)
-    write_json(
-        mask.with_suffix(".classes.json"),
-        {"classes": backend.card.classes.to_json(), "model": backend.card.name, "image": image.name},
-    )
+    try:
+        write_json(
+            mask.with_suffix(".classes.json"),
+            {"classes": backend.card.classes.to_json(), "model": backend.card.name, "image": image.name},
+        )
+    except OutputError:
+        mask.unlink()
+        raise
     seconds = time.perf_counter() - began
     return Report(
         image=image,
@@ -120,6 +125,9 @@ def _predict_image(image: Path, mask: Path, backend: Backend, options: EngineOpt
     )
 
 
+_COLUMNS = 8 * TILE_SIDE
+"""Pixels across whose validity is asked for at once: it may take decoding them."""
+
 Blocks = Iterator[tuple[Rect, npt.NDArray[np.uint8]]]
 
 
@@ -131,9 +139,11 @@ def _valid_blocks(
     rows = TileRows(region.height)
     for block in sweep(source, backend, options, ctx):
         values = slots[block.classes]
-        valid = source.validity(block.rect.moved(region.x, region.y))
-        if valid is not None:
-            values[~valid] = UNTOUCHED
+        place = block.rect.moved(region.x, region.y)
+        for left, right in split_axis(place.width, _COLUMNS):
+            valid = source.validity(Rect(place.x + left, place.y, right - left, place.height))
+            if valid is not None:
+                values[:, left:right][~valid] = UNTOUCHED
         yield from rows.add(block.rect, values)
 
 
@@ -156,7 +166,8 @@ def _write_png(mask: Path, blocks: Blocks, region: Rect, card: ModelCard) -> Non
             rows = (source.read(Rect(0, top, region.width, stop - top))[..., 0] for top, stop in strips)
             write_indexed_png(mask, rows, region.size, _colours(card))
     finally:
-        between.unlink(missing_ok=True)
+        with suppress(NotADirectoryError):
+            between.unlink(missing_ok=True)
 
 
 def _colours(card: ModelCard) -> dict[int, Colour]:
@@ -197,15 +208,22 @@ def _engine_options(options: PredictOptions, card: ModelCard) -> EngineOptions:
     )
 
 
-def _stems(images: Sequence[Path]) -> list[str]:
-    """A stem for each image; those that were taken already get a number."""
-    taken: set[str] = set()
+def _stems(images: Sequence[Path], out: Path) -> list[str]:
+    """A stem for each image; those that were taken already get a number.
+
+    Some file systems do not tell upper from lower case. No mask may replace an image that is yet to be read.
+    """
+    taken = {
+        image.stem.removesuffix("_mask").casefold()
+        for image in images
+        if image.stem.endswith("_mask") and image.absolute().parent == out.absolute()
+    }
     stems = []
     for image in images:
         stem, number = image.stem, 1
-        while stem in taken:
+        while stem.casefold() in taken:
             number += 1
             stem = f"{image.stem}_{number}"
-        taken.add(stem)
+        taken.add(stem.casefold())
         stems.append(stem)
     return stems

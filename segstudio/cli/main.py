@@ -6,6 +6,7 @@ Exit codes: 0 fine, 1 failed, 2 usage, 130 cancelled.
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
@@ -82,6 +83,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (Cancelled, KeyboardInterrupt):
         say(tr("Cancelled."))
         return CANCELLED
+    except BrokenPipeError:
+        # Whoever read our output has left: nothing to say, and Python must not try to flush at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
     except Exception as error:  # noqa: BLE001  (the outermost border: nobody sees a traceback)
         _say_crash(error)
         return FAILED

@@ -14,7 +14,6 @@ from segstudio.cli.phrases import CHINESE
 from segstudio.cli.words import ERRORS
 from segstudio.core.errors import SegStudioError
 from segstudio.core.files import write_text
-from segstudio.core.geometry import Rect, Size
 
 LANGUAGES = ("en", "zh")
 
@@ -71,10 +70,6 @@ class _Facts(dict[str, str]):
 
 
 def _plain(value: object) -> str:
-    if isinstance(value, Size):
-        return f"{value.width} x {value.height}"
-    if isinstance(value, Rect):
-        return f"{value.x},{value.y},{value.width},{value.height}"
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {_plain(item)}" for key, item in value.items())
     if isinstance(value, tuple | list):

@@ -81,8 +81,14 @@ ERRORS: dict[str, tuple[Words, Words]] = {
         Words("{subject} 一次需要的内存超过可用内存", "请另存为分块 TIFF，以便逐块读取。"),
     ),
     "image.outside": (
-        Words("The place asked for lies outside {subject}", "`segstudio info` tells its width and height."),
-        Words("所要求的位置超出了 {subject} 的范围", "可用 `segstudio info` 查看其宽度和高度。"),
+        Words(
+            "The place {rect} lies outside {subject}, which has {size} pixels",
+            "Places are X,Y or X,Y,WIDTH,HEIGHT, counted from 0 at the upper left corner.",
+        ),
+        Words(
+            "位置 {rect} 超出了 {subject} 的范围，该图像为 {size} 像素",
+            "位置写作 X,Y 或 X,Y,宽,高，从左上角的 0 开始计。",
+        ),
     ),
     "output.not_writable": (
         Words("{subject} cannot be written", "Choose another folder with --out, or ask for the right to write there."),
@@ -281,6 +287,10 @@ ERRORS: dict[str, tuple[Words, Words]] = {
     "data.run_exists": (
         Words("{subject} already holds a training run", "Add --resume to go on with it, or choose another --run."),
         Words("{subject} 中已有一次训练", "请加上 --resume 继续该训练，或指定其他 --run。"),
+    ),
+    "data.run_damaged": (
+        Words("The state of the run in {subject} is damaged", "Give another --run, or take that folder away."),
+        Words("{subject} 中的训练状态已损坏", "请指定其他 --run，或移走该文件夹。"),
     ),
     "data.resume_mismatch": (
         Words(

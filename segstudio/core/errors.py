@@ -108,6 +108,7 @@ class DataProblem(Problem):
     LOSS_NOT_FINITE = "loss_not_finite"
     RUN_EXISTS = "run_exists"
     RESUME_MISMATCH = "resume_mismatch"
+    RUN_DAMAGED = "run_damaged"
     OPTION = "option"
 
 

@@ -22,7 +22,10 @@ class Size:
 
     def __post_init__(self) -> None:
         if self.width < 0 or self.height < 0:
-            raise ValueError(f"negative size {self.width} x {self.height}")
+            raise ValueError(f"negative size {self}")
+
+    def __str__(self) -> str:
+        return f"{self.width} x {self.height}"
 
     @property
     def area(self) -> int:
@@ -45,6 +48,10 @@ class Rect:
     def __post_init__(self) -> None:
         if self.width < 0 or self.height < 0:
             raise ValueError(f"negative rectangle {self}")
+
+    def __str__(self) -> str:
+        """As on the command line: X,Y,WIDTH,HEIGHT."""
+        return f"{self.x},{self.y},{self.width},{self.height}"
 
     @classmethod
     def of_size(cls, size: Size) -> Rect:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,7 +16,7 @@ from segstudio.core.geometry import Rect
 from segstudio.datasets.ingest import Sample
 from segstudio.datasets.splits import Part
 from segstudio.imaging.source import ImageSource, open_source
-from segstudio.imaging.windows import read_mirrored
+from segstudio.imaging.windows import read_mirrored, without_gaps
 
 Labels = npt.NDArray[np.uint8]
 
@@ -43,10 +44,13 @@ def _unknown(mask: ImageSource, value: np.generic, classes: ClassTable) -> DataE
 
 
 class PatchReader:
-    """Reads patches of samples and keeps the last used files open. Each thread needs its own."""
+    """Reads patches of samples and keeps the last used files open. Each thread needs its own.
 
-    def __init__(self, classes: ClassTable, *, open_samples: int = 16) -> None:
-        self._classes = classes
+    `mean` has the value of each band for pixels without data.
+    """
+
+    def __init__(self, classes: ClassTable, *, mean: Sequence[float], open_samples: int = 16) -> None:
+        self._classes, self._mean = classes, mean
         self._limit = open_samples
         self._open: OrderedDict[str, tuple[ImageSource, ImageSource]] = OrderedDict()
 
@@ -58,10 +62,15 @@ class PatchReader:
         """Image (h, w, bands) in its stored dtype and labels (h, w) of a window that may reach beyond the image.
 
         Beyond the image, pixels are mirrored and labels are 255. Labels outside the regions of `part` are 254, so that
-        no part ever learns from another's. Raises `ImageError`, and `DataError` for a mask value of no class.
+        no part ever learns from another's; so are those of pixels without data, which become the mean. Raises
+        `ImageError`, and `DataError` for a mask value of no class.
         """
         image, mask = self._sources(sample)
-        return read_mirrored(image, window)[0], self._read_labels(sample, mask, window, part)
+        pixels, valid = read_mirrored(image, window)
+        labels = self._read_labels(sample, mask, window, part)
+        if valid is not None:
+            labels[~valid & (labels != UNTOUCHED)] = IGNORE
+        return without_gaps(pixels, valid, self._mean), labels
 
     def close(self) -> None:
         while self._open:

@@ -73,7 +73,7 @@ class MaskWriter:
             self._held += classes.nbytes
             if self._held >= _HELD_BYTES:
                 self._dataset.close()
-                self._dataset = rasterio.open(self._part, "r+")
+                self._dataset = open_dataset(self._part, "r+")
                 self._held = 0
 
     def _whole_tiles(self, rect: Rect) -> bool:

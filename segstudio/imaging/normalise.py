@@ -84,9 +84,10 @@ class NormalisedSource:
         if self._closed:
             raise ValueError(f"{self._path} was closed")
         if not 0 <= level < len(self._info.levels):
-            raise ImageError(ImageProblem.OUTSIDE, self._path, detail=f"level {level}", rect=rect)
-        if rect.empty or not Rect.of_size(self._info.levels[level].size).contains(rect):
-            raise ImageError(ImageProblem.OUTSIDE, self._path, detail=f"{rect} of level {level}", rect=rect)
+            raise ValueError(f"{self._path} has no level {level}")
+        size = self._info.levels[level].size
+        if rect.empty or not Rect.of_size(size).contains(rect):
+            raise ImageError(ImageProblem.OUTSIDE, self._path, rect=rect, size=size)
         return self._orientation.stored_rect(rect, self._header.levels[level].size)
 
     def _describe(self) -> SourceInfo:

@@ -57,9 +57,9 @@ def probe(path: Path) -> Format:
 
 
 def _head(path: Path) -> bytes:
-    if path.is_dir():
-        raise ImageError(ImageProblem.IS_FOLDER, path)
     try:
+        if path.is_dir():
+            raise ImageError(ImageProblem.IS_FOLDER, path)
         with path.open("rb") as file:
             head = file.read(_HEAD)
     except FileNotFoundError as error:

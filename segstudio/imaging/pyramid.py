@@ -34,7 +34,7 @@ def read_scaled(source: ImageSource, rect: Rect, out: Size, *, memory_bytes: int
     """
     info = source.info
     if rect.empty or out.area == 0 or not Rect.of_size(info.size).contains(rect):
-        raise ImageError(ImageProblem.OUTSIDE, info.path, detail=f"{rect} to {out}", rect=rect)
+        raise ImageError(ImageProblem.OUTSIDE, info.path, rect=rect, size=info.size)
     level = level_for(info.levels, min(rect.width / out.width, rect.height / out.height))
     part = info.levels[level]
     columns = _Axis.of(rect.x, rect.right, out.width, _scale(info.width, part.width, part.downsample))

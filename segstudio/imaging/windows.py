@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,16 @@ def read_mirrored(source: ImageSource, window: Rect) -> Picture:
     index = np.ix_(rows - top, columns - left)
     valid = source.validity(needed)
     return source.read(needed)[index], None if valid is None else valid[index]
+
+
+def without_gaps(pixels: NDArray[Any], valid: NDArray[np.bool_] | None, mean: Sequence[float]) -> NDArray[Any]:
+    """Pixels (height, width, bands) in their dtype; where they are not valid, the mean of each band (rounded)."""
+    if valid is None:
+        return pixels
+    fill = np.rint(mean) if pixels.dtype.kind in "iu" else np.array(mean)
+    filled = pixels.copy()
+    filled[~valid] = fill.astype(pixels.dtype)
+    return filled
 
 
 def read_square(source: ImageSource, square: Rect, side: int) -> Picture:

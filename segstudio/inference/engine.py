@@ -37,7 +37,7 @@ class EngineOptions:
     """How to run.
 
     Attributes:
-        patch, overlap: pixels; None takes the card's. An overlap is cut to half the patch.
+        patch, overlap: pixels; None takes the card's, the overlap in proportion to the patch.
         blend: raised-cosine blending of scores, or hard pasting by corner coordinates.
         context: see `ContextMode`; of no effect for models without context.
         context_ratio: context side over patch side; None takes the card's, infinity the whole image.
@@ -64,10 +64,11 @@ class ClassBlock:
 
 def grid_for(card: ModelCard, region: Rect, options: EngineOptions) -> Grid:
     """The patch grid of a run. Raises `ModelError` PATCH_SIDE or OVERLAP naming the nearest that fits."""
-    patch = options.patch or card.patch
-    overlap = card.overlap * patch // card.patch if options.overlap is None else options.overlap
+    patch, overlap = options.patch or card.patch, options.overlap
     multiple = NETWORKS.get(card.network).side_multiple
-    return plan(region.size, GridOptions(patch, overlap - overlap % multiple, multiple))
+    if overlap is None:
+        overlap = card.overlap * patch // card.patch // multiple * multiple
+    return plan(region.size, GridOptions(patch, overlap, multiple))
 
 
 def sweep(source: ImageSource, backend: Backend, options: EngineOptions, ctx: JobContext) -> Iterator[ClassBlock]:
@@ -100,8 +101,10 @@ class _Runner:
         self._reader = PixelReader(source, backend.card, options.bands)
         self._features: OrderedDict[Rect, Scores] = OrderedDict()
         context = self._card.context
-        ratio = options.context_ratio or (context.ratio if context else None)
-        self._lattice = context_windows(source.info.size, patch, ContextOptions(ratio)) if context else None
+        self._lattice = None
+        if context:
+            ratio = context.ratio if options.context_ratio is None else options.context_ratio
+            self._lattice = context_windows(source.info.size, patch, ContextOptions(ratio))
 
     def scores(self, window: Rect) -> Scores:
         """Float32 (classes, P/q, P/q) of a window in image coordinates."""

@@ -60,6 +60,10 @@ class OpenVinoBackend:
 
     def _compile(self, path: Path, graph: str, kind: str) -> Any:  # noqa: ANN401
         model = self._core.read_model(path)
+        classes = model.outputs[0].partial_shape[1]
+        if graph != "encode" and classes.is_static and classes.get_length() != len(self.card.classes):
+            detail = f"{classes.get_length()} classes, the card has {len(self.card.classes)}"
+            raise ModelError(ModelProblem.WEIGHTS_MISMATCH, path, detail=detail)
         _flatten_slopes(model)
         side = self._patch
         if graph == "fuse":

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from segstudio.core.errors import ModelError, ModelProblem
 from segstudio.core.geometry import Rect
 from segstudio.imaging.source import ImageSource
-from segstudio.imaging.windows import read_mirrored, read_square
+from segstudio.imaging.windows import read_mirrored, read_square, without_gaps
 from segstudio.inference.backend import Pixels
 from segstudio.networks.spec import ModelCard
 
@@ -43,7 +43,7 @@ class PixelReader:
             )
         self._source = source
         self._bands = None if chosen == tuple(range(info.bands)) else list(chosen)
-        self._mean = np.array(card.normalisation.mean, np.float32)
+        self._mean = card.normalisation.mean
         self._dtype = np.dtype(np.uint8 if card.dtype == "uint8" else np.float32)
 
     def patch(self, window: Rect) -> Pixels:
@@ -59,8 +59,4 @@ class PixelReader:
     def _input(self, pixels: npt.NDArray[Any], valid: npt.NDArray[np.bool_] | None) -> Pixels:
         if self._bands is not None:
             pixels = pixels[..., self._bands]
-        pixels = pixels.astype(self._dtype)
-        if valid is not None:
-            fill = np.rint(self._mean) if self._dtype == np.uint8 else self._mean
-            pixels[~valid] = fill.astype(self._dtype)
-        return np.ascontiguousarray(pixels)
+        return np.ascontiguousarray(without_gaps(pixels.astype(self._dtype), valid, self._mean))

@@ -6,7 +6,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from segstudio.core.geometry import Rect
+from segstudio.core.geometry import Rect, split_axis
+
+_PIECE = 256
+"""Cell columns upsampled at once, so that the float32 pixels of a wide image are never all in memory."""
 
 
 def choose_classes(
@@ -24,6 +27,22 @@ def choose_classes(
         uint8 (height, width) class indices; ties go to the lower index. One class after another with a running maximum: a
         full-size stack of all classes would cost more than the network.
     """
+    left = origin[0] + (rect.x - origin[0]) // stride * stride
+    pieces = [
+        Rect(start, rect.y, stop - start, rect.height).intersect(rect)
+        for start, stop in ((left + low, left + high) for low, high in split_axis(rect.right - left, _PIECE * stride))
+    ]
+    chosen = np.empty((rect.height, rect.width), np.uint8)
+    for piece in pieces:
+        first = (piece.x - origin[0]) // stride - 1
+        last = -(-(piece.right - origin[0]) // stride) + 1
+        cells = np.ascontiguousarray(scores[..., max(0, first) : last])
+        place = (origin[0] + max(0, first) * stride, origin[1])
+        chosen[piece.slices_from(rect.x, rect.y)] = _choose(cells, stride, place, piece)
+    return chosen
+
+
+def _choose(scores: npt.NDArray[np.float32], stride: int, origin: tuple[int, int], rect: Rect) -> npt.NDArray[np.uint8]:
     x, y = origin
     rows, columns = rect.slices_from(x, y)
     classes, height, width = scores.shape

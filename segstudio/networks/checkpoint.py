@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 
 from segstudio.core.errors import ModelError, ModelProblem
 from segstudio.core.files import sha256_of, write_json, written_aside
@@ -27,7 +27,7 @@ def save_model(network: Network, card: ModelCard, folder: Path) -> ModelCard:
     _round_parameters(network)
     files = {}
     with written_aside(folder / f"{card.name}.safetensors") as part:
-        save_file({key: _storable(key, value) for key, value in network.state_dict().items()}, part)
+        part.write_bytes(save({key: _storable(key, value) for key, value in network.state_dict().items()}))
     files[WEIGHTS] = _named(folder / f"{card.name}.safetensors")
     for graph in network.graphs:
         files[graph] = _named(_export(network, graph, card, folder))

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from segstudio.core.registry import Registry
+from segstudio.core.errors import ModelError, ModelProblem
+from segstudio.core.registry import Registry, UnknownNameError
 
 Wrapper = Literal["light-fusion", "patch-context"]
 
@@ -35,6 +36,19 @@ class NetworkSpec:
 
 
 NETWORKS: Registry[NetworkSpec] = Registry("network")
+
+
+def check_network(name: str, *, named_in: str = "") -> None:
+    """Raise `ModelError` UNKNOWN (with `nearest` and `known` names) for a network that cannot be built.
+
+    `named_in` is the file that asks for it.
+    """
+    try:
+        NETWORKS.get(name)
+    except UnknownNameError as error:
+        raise ModelError(
+            ModelProblem.UNKNOWN, name, detail=named_in, nearest=error.nearest, known=error.known
+        ) from error
 
 
 def _light(name: str, title: str, base: int) -> None:

@@ -11,6 +11,7 @@ from typing import TypeVar
 from segstudio.core.classes import ClassTable
 from segstudio.core.errors import ModelError, ModelProblem
 from segstudio.core.files import sha256_of
+from segstudio.networks.registry import check_network
 
 CARD_FORMAT = 1
 
@@ -95,7 +96,10 @@ class ModelCard:
 
 
 def read_card(path: Path) -> ModelCard:
-    """Read a card. Raises `ModelError` naming the field that is missing or wrong; `path` may come from anybody."""
+    """Read a card. Raises `ModelError` naming the field that is missing or wrong; `path` may come from anybody.
+
+    A network that this program does not know is UNKNOWN.
+    """
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -103,11 +107,13 @@ def read_card(path: Path) -> ModelCard:
     except (OSError, ValueError) as error:
         raise ModelError(ModelProblem.CARD_INVALID, path, detail=str(error)) from error
     try:
-        return card_from_json(value)
+        card = card_from_json(value)
     except _TooNewError as error:
         raise ModelError(ModelProblem.CARD_TOO_NEW, path, detail=str(error)) from error
     except ValueError as error:
         raise ModelError(ModelProblem.CARD_INVALID, path, detail=str(error)) from error
+    check_network(card.network, named_in=str(path))
+    return card
 
 
 def checked_file(card: ModelCard, key: str, folder: Path) -> Path:

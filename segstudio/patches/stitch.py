@@ -20,6 +20,9 @@ from segstudio.patches.grid import Grid, Patch
 
 Scores = npt.NDArray[np.float32]
 
+_WIDEST = 64 * TILE_SIDE
+"""Pixels: a wider image is swept in stripes even where its scores would fit, since pixels, features and masks follow too."""
+
 _SPARE_ROWS = 2
 """Cell rows kept beside those of a patch: the last finished one, and the one above it that its upsampling reads."""
 
@@ -107,7 +110,9 @@ class Stitcher:
     def _plan_stripes(self, cap_bytes: int) -> tuple[Stripe, ...]:
         width, height = self._grid.size.width, self._grid.size.height
         cells = cap_bytes // (self._classes * self._rows * 4)
-        tiles = max(1, (cells - 3) * self._stride // TILE_SIDE)  # a neighbour on each side, a cell cut by the seam
+        tiles = max(
+            1, min((cells - 3) * self._stride, _WIDEST) // TILE_SIDE
+        )  # a neighbour on each side, a cell cut by the seam
         rects = [Rect(x, 0, min(tiles * TILE_SIDE, width - x), height) for x in range(0, width, tiles * TILE_SIDE)]
         return tuple(Stripe(rect, self._grid.columns_meeting(self._pixels_read(rect))) for rect in rects)
 

@@ -78,7 +78,7 @@ class BatchMaker:
         self._stride = stride
         self._normalisation = normalisation
         self._sampler = Sampler(index, config.patch, config.seed)
-        self._reader = PatchReader(index.dataset.classes)
+        self._reader = PatchReader(index.dataset.classes, mean=normalisation.mean)
         self._pictures = CoarsePictures(normalisation, config.patch)
         self._indices = class_indices(index.dataset)
 
@@ -90,7 +90,7 @@ class BatchMaker:
         if self._context is None:
             drawn = self._sampler.draw(self._config.batch, step)
             return self._batch([(number, window, None) for number, window in drawn], [], rng)
-        groups = self._config.batch // self._config.group
+        groups = self._config.batch // self._config.shared
         items: list[tuple[int, Rect, int | None]] = []
         windows: list[tuple[int, ContextWindow]] = []
         for number, anchor in self._sampler.draw(groups, step):
@@ -106,10 +106,10 @@ class BatchMaker:
         return self._batch(items, windows, rng)
 
     def _companions(self, anchor: Rect, area: Rect, rng: np.random.Generator) -> list[Rect]:
-        """The anchor and `group` - 1 further windows of the same area."""
+        """The anchor and the further windows of its group, in the same area."""
         side = self._config.patch
         windows = [anchor]
-        for _ in range(self._config.group - 1):
+        for _ in range(self._config.shared - 1):
             x = int(rng.integers(area.x, max(area.x, area.right - side), endpoint=True))
             y = int(rng.integers(area.y, max(area.y, area.bottom - side), endpoint=True))
             windows.append(Rect(x, y, side, side))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from segstudio.core.geometry import Rect
 from segstudio.imaging.source import ImageSource
-from segstudio.imaging.windows import read_square
+from segstudio.imaging.windows import read_square, without_gaps
 from segstudio.networks.spec import Normalisation
 
 CACHE_BYTES = 64 << 20
@@ -20,17 +19,14 @@ class CoarsePictures:
     """(side, side, bands) in the stored dtype, padded with the mean of the training set, as in prediction."""
 
     def __init__(self, normalisation: Normalisation, side: int) -> None:
-        self._mean = np.array(normalisation.mean)
+        self._mean = normalisation.mean
         self._side = side
         self._kept: OrderedDict[tuple[str, Rect], npt.NDArray[Any]] = OrderedDict()
 
     def picture(self, source: ImageSource, square: Rect) -> npt.NDArray[Any]:
         key = (str(source.info.path), square)
         if key not in self._kept:
-            pixels, valid = read_square(source, square, self._side)
-            if valid is not None:
-                fill = np.rint(self._mean) if pixels.dtype.kind in "iu" else self._mean
-                pixels[~valid] = fill.astype(pixels.dtype)
+            pixels = without_gaps(*read_square(source, square, self._side), self._mean)
             self._kept[key] = pixels
             while len(self._kept) * pixels.nbytes > CACHE_BYTES:
                 self._kept.popitem(last=False)

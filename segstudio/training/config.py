@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass, field
 
 from segstudio.core.errors import DataError, DataProblem
@@ -16,7 +17,8 @@ class TrainConfig:
     Attributes:
         network: name in `networks.registry`.
         steps: optimiser steps.
-        batch: patches a step; for networks with context they come in groups of `group` that share a context window.
+        batch: patches a step.
+        group: patches that share a context window, for networks with context; cut to a divisor of the batch.
         patch: patch side in training and default in use.
         learning_rate: peak of the one-cycle schedule of AdamW.
         context_dropout: share of patches that see no context (their context features are zeros).
@@ -45,10 +47,13 @@ class TrainConfig:
         for name in ("steps", "batch", "group", "patch", "validate_every"):
             if getattr(self, name) < 1:
                 raise DataError(DataProblem.OPTION, name, detail=f"{getattr(self, name)} is less than 1")
-        if self.batch % self.group:
-            raise DataError(DataProblem.OPTION, "batch", detail=f"{self.batch} is no multiple of {self.group}")
         if not 0 < self.learning_rate < 1:
             raise DataError(DataProblem.OPTION, "learning rate", detail=f"{self.learning_rate} is not between 0 and 1")
+
+    @property
+    def shared(self) -> int:
+        """Patches of one context window: the largest common divisor of `group` and `batch`."""
+        return math.gcd(self.group, self.batch)
 
     def to_json(self) -> dict[str, object]:
         return dataclasses.asdict(self)

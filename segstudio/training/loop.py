@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from segstudio.core.errors import DataError, DataProblem
@@ -151,7 +151,7 @@ def _validated(state: RunState, folder: Path, validate: Validate | None) -> dict
         if not isinstance(miou, float) or miou >= state.best[0]:
             state.best = (miou if isinstance(miou, float) else -1.0, state.step)
             with written_aside(folder / BEST) as part:
-                save_file({key: value.contiguous() for key, value in state.average.items()}, part)
+                part.write_bytes(save({key: value.contiguous() for key, value in state.average.items()}))
     finally:
         state.network.load_state_dict(own)
     return row

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from safetensors.torch import save as serialise
 from torch import Tensor
 
 from segstudio.core.errors import DataError, DataProblem
@@ -56,28 +59,37 @@ def save(state: RunState, config: TrainConfig, folder: Path) -> None:
         tensors |= {f"optimiser.{index}.{key}": value.contiguous() for key, value in values.items()}
     tensors["step"] = torch.tensor(state.step)
     with written_aside(folder / TENSORS) as part:
-        save_file(tensors, part)
+        part.write_bytes(serialise(tensors))
     facts = {"step": state.step, "best": list(state.best), "history": state.history, "config": config.to_json()}
     write_json(folder / FACTS, facts)
 
 
 def resume(state: RunState, config: TrainConfig, folder: Path) -> bool:
-    """Continue from a run folder if it holds a state. Raises `DataError` RESUME_MISMATCH for another recipe's folder."""
+    """Continue from a run folder if it holds a state.
+
+    Raises `DataError`: RESUME_MISMATCH for another recipe's folder, RUN_DAMAGED for a state that cannot be read.
+    """
     if not (folder / TENSORS).is_file() or not (folder / FACTS).is_file():
         return False
-    facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
-    tensors = load_file(folder / TENSORS)
-    wanted = json.loads(json.dumps(config.to_json()))
-    if facts["config"] != wanted:
-        changed = sorted(key for key in wanted if facts["config"].get(key) != wanted[key])
-        raise DataError(DataProblem.RESUME_MISMATCH, folder, detail=", ".join(changed))
+    try:
+        facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+        wanted = json.loads(json.dumps(config.to_json()))
+        if facts["config"] != wanted:
+            changed = sorted(key for key in wanted if facts["config"].get(key) != wanted[key])
+            raise DataError(DataProblem.RESUME_MISMATCH, folder, detail=", ".join(changed))
+        _restore(state, facts, load_file(folder / TENSORS))
+    except (SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise DataError(DataProblem.RUN_DAMAGED, folder, detail=str(error).splitlines()[0]) from error
+    return True
+
+
+def _restore(state: RunState, facts: dict[str, Any], tensors: dict[str, Tensor]) -> None:
     state.step = int(tensors.pop("step"))
     state.network.load_state_dict(_under(tensors, "network."))
     state.average = _under(tensors, "average.")
     state.optimiser.load_state_dict(_optimiser_state(state.optimiser, _under(tensors, "optimiser.")))
     state.history = [row for row in facts["history"] if row["step"] <= state.step]
     state.best = (float(facts["best"][0]), int(facts["best"][1]))
-    return True
 
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

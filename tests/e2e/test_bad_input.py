@@ -14,7 +14,7 @@ import rasterio
 import tifffile
 
 from segstudio.cli.main import FAILED
-from tests.helpers.command_line import Segstudio, in_process, is_sentence
+from tests.helpers.command_line import CLASSES, HEIGHT, WIDTH, Segstudio, in_process, is_sentence, write_mask
 
 
 def _missing(_image: Path, target: Path) -> None:
@@ -148,7 +148,9 @@ def test_broken_cards_are_refused(segstudio: Segstudio, content: str, image: Pat
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("options", [("--patch", 50), ("--overlap", 63), ("--context", "huge"), ("--context", "only")])
+@pytest.mark.parametrize(
+    "options", [("--patch", 50), ("--overlap", 63), ("--overlap", 13), ("--context", "huge"), ("--context", "only")]
+)
 def test_options_that_do_not_fit_the_model(
     segstudio: Segstudio, options: tuple[object, ...], image: Path, model: Path, tmp_path: Path
 ) -> None:
@@ -182,3 +184,99 @@ def test_a_full_disk_leaves_no_half_file(image: Path, model: Path, tmp_path: Pat
     assert json.loads(stdout)["failures"][0]["code"].startswith("output.")
     assert "Traceback" not in stderr
     assert not list(out.glob("*")) + list(out.glob(".*"))
+
+
+@pytest.mark.parametrize("verb", [("info", "--pixel", "299,170"), ("predict", "--region", "290,160,11,10")])
+def test_a_place_outside_is_told_in_numbers(
+    segstudio: Segstudio, verb: tuple[str, ...], image: Path, model: Path, tmp_path: Path
+) -> None:
+    name, *options = verb
+    more = ("-m", model, "-o", tmp_path / "out") if name == "predict" else ()
+    code, _, err = segstudio(name, image, *options, *more)
+    assert code == FAILED
+    assert f"The place {'299,170,1,1' if name == 'info' else options[1]} lies outside" in err
+    assert "300 x 170 pixels" in err
+    assert "Rect" not in err
+
+
+def test_a_name_that_the_system_refuses(segstudio: Segstudio, image: Path, model: Path, tmp_path: Path) -> None:
+    name = "a" * 300 + ".tif"
+    code, out, err = segstudio("info", name)
+    assert (code, out) == (FAILED, "")
+    assert is_sentence(err)
+    assert name in err
+    code, out, _ = segstudio("predict", name, image, "-m", model, "-o", tmp_path / "out", "--json")
+    assert code == FAILED
+    assert [len(json.loads(out)[key]) for key in ("results", "failures")] == [1, 1]
+
+
+def test_a_card_of_an_unknown_network_is_explained(
+    segstudio: Segstudio, image: Path, model: Path, tmp_path: Path
+) -> None:
+    card = tmp_path / "odd.json"
+    card.write_text(json.dumps(json.loads(model.read_text(encoding="utf-8")) | {"network": "light-micro"}))
+    code, _, err = segstudio("predict", image, "-m", card, "-o", tmp_path / "out")
+    assert code == FAILED
+    assert is_sentence(err)
+    assert all(word in err for word in ("light-micro", str(card), "light-nano"))
+
+
+def test_a_card_with_other_classes_than_the_weights(
+    segstudio: Segstudio, image: Path, model: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(model.parent, tmp_path / "model")
+    card = tmp_path / "model" / "nano.json"
+    facts = json.loads(card.read_text(encoding="utf-8"))
+    card.write_text(json.dumps(facts | {"classes": facts["classes"][:3]}), encoding="utf-8")
+    for backend in ("openvino", "torch"):
+        command = ("predict", image, "-m", card, "-o", tmp_path / "out", "--backend", backend, "--device", "cpu")
+        code, _, err = segstudio(*command)
+        assert code == FAILED
+        assert "do not fit the network" in err
+        assert "unexpected" not in err
+
+
+@pytest.mark.parametrize("form", ["tif", "png"])
+def test_a_file_in_place_of_the_folder_for_any_format(
+    segstudio: Segstudio, form: str, image: Path, model: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.write_text("mine", encoding="utf-8")
+    _, stdout, _ = segstudio("predict", image, "-m", model, "-o", out, "--json", "--format", form)
+    assert [failure["code"] for failure in json.loads(stdout)["failures"]] == ["output.is_file"]
+
+
+def test_a_mask_without_its_class_table_does_not_stay(
+    segstudio: Segstudio, image: Path, model: Path, tmp_path: Path
+) -> None:
+    blocking = tmp_path / "out" / "photo_mask.classes.json"
+    blocking.mkdir(parents=True)
+    code, *_ = segstudio("predict", image, "-m", model, "-o", blocking.parent)
+    assert code == FAILED
+    assert list(blocking.parent.iterdir()) == [blocking]
+
+
+def test_what_libraries_log_does_not_reach_the_person(image: Path) -> None:
+    tifffile.imwrite(image, np.zeros((64, 64, 3), np.uint8), photometric="rgb", description="a description")
+    with tifffile.TiffFile(image, mode="r+") as file:
+        file.filehandle.seek(file.pages.first.tags["ImageDescription"].offset + 2)
+        file.filehandle.write((99).to_bytes(2, "little"))
+    process = in_process("info", image)
+    _, stderr = process.communicate(timeout=100)
+    assert (process.returncode, stderr) == (0, "")
+
+
+def test_training_refuses_before_it_starts(segstudio: Segstudio, image: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "images").mkdir(parents=True)
+    shutil.copyfile(image, data / "images" / "photo.tif")
+    write_mask(data / "masks" / "photo.png", np.zeros((HEIGHT, WIDTH)))
+    (data / "classes.json").write_text(json.dumps({"classes": CLASSES.to_json()}), encoding="utf-8")
+    blocked = tmp_path / "a file"
+    blocked.touch()
+    for options, word in [(("--patch", 100), "nearest is 104"), (("--run", blocked), str(blocked))]:
+        code, _, err = segstudio("train", data, "-m", "light-nano", "-o", tmp_path / "mine.json", *options)
+        assert code == FAILED
+        assert is_sentence(err)
+        assert word in err
+    assert not list(tmp_path.glob("mine*"))

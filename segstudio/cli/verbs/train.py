@@ -28,7 +28,8 @@ def train(
     resume: Annotated[bool, Option("--resume", help=tr("Go on from the state in the run's folder."))] = False,
     as_json: Annotated[bool, Option("--json", help=tr("Print one JSON document."))] = False,
 ) -> None:
-    from segstudio.app.models import check_network, find_model
+    from segstudio.app.models import find_model
+    from segstudio.networks.registry import check_network
 
     check_network(network)
     start_from = find_model(init) if init else None

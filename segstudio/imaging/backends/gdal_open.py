@@ -9,13 +9,12 @@ from typing import Any
 
 import rasterio
 from rasterio.errors import NotGeoreferencedWarning
-from rasterio.io import DatasetReader
 
 _filters = threading.Lock()
 
 
-def open_dataset(path: Path, mode: str = "r", **options: Any) -> DatasetReader:  # noqa: ANN401
-    """`rasterio.open` with a handle of its own (not shared between threads)."""
+def open_dataset(path: Path, mode: str = "r", **options: Any) -> Any:  # noqa: ANN401
+    """`rasterio.open` with a handle of its own (not shared between threads), to read or, by `mode`, to write."""
     # The filter list belongs to the process, so two threads must not swap it at the same time.
     with _filters, warnings.catch_warnings():
         warnings.simplefilter("ignore", NotGeoreferencedWarning)

@@ -6,6 +6,7 @@ GDAL says what the file means (levels, nodata, palette, mask, georeference) and 
 from __future__ import annotations
 
 import itertools
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,9 @@ from segstudio.imaging.backends.raw import Backend, Header
 from segstudio.imaging.backends.tiff_blocks import BlockReader, readable
 from segstudio.imaging.failures import library_errors
 from segstudio.imaging.tile_cache import BLOCKS
+
+# Without a handler Python prints a library's warnings to stderr; what matters of them comes as an error.
+logging.getLogger("tifffile").addHandler(logging.NullHandler())
 
 _sources = itertools.count()
 _SWEEP_ROWS = 512

@@ -57,3 +57,13 @@ def test_no_regions_is_an_error_and_not_an_empty_score(folders: tuple[Path, Path
     with pytest.raises(DataError) as caught:
         evaluate(prediction / f"{name}_mask.png", truth / f"{name}.png", None, JobContext(), part=(splits, part))
     assert caught.value.problem is DataProblem.SPLITS
+
+
+def test_truths_named_like_predictions(folders: tuple[Path, Path, Path]) -> None:
+    prediction, truth, splits = folders
+    for path in list(truth.iterdir()):
+        path.rename(path.with_stem(f"{path.stem}_mask"))
+    result = evaluate(prediction, truth, None, JobContext(), part=(splits, Part.VAL))
+    assert (result["files"], result["miou"]) == (1, 1.0)
+    pair = prediction / "one_mask.png", truth / "one_mask.png"
+    assert evaluate(*pair, None, JobContext(), part=(splits, Part.VAL)) == result

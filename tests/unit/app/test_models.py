@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from segstudio.app.models import check_network, find_model, list_models
+from segstudio.app.models import find_model, list_models
 from segstudio.core.classes import ClassTable, LabelClass
 from segstudio.core.errors import ModelError
 from segstudio.core.files import write_json
-from segstudio.networks.registry import NETWORKS
+from segstudio.networks.registry import NETWORKS, check_network
 from segstudio.networks.spec import ModelCard, Normalisation
 
 

@@ -10,6 +10,7 @@ from segstudio.app import overlay
 from segstudio.app.overlay import write_overlay
 from segstudio.core.classes import IGNORE, ClassTable, LabelClass
 from segstudio.core.geometry import Size
+from segstudio.imaging.source import open_source
 
 CLASSES = ClassTable((LabelClass(0, "left", (255, 0, 0)), LabelClass(3, "right", (0, 0, 255))))
 
@@ -49,3 +50,15 @@ def test_the_picture_does_not_grow_with_the_image(tmp_path: Path, monkeypatch: p
 def test_an_image_of_one_pixel(tmp_path: Path) -> None:
     image, mask = save(tmp_path / "i.png", np.zeros((1, 1, 3))), save(tmp_path / "m.png", np.zeros((1, 1)))
     assert write_overlay(image, mask, CLASSES, tmp_path / "o.png") == Size(1, 1)
+
+
+def test_the_mask_of_a_large_image_is_read_in_strips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = np.random.default_rng(0).integers(0, 4, (3000, 60), np.uint8)
+    mask = save(tmp_path / "mask.png", labels)
+    asked = []
+    with open_source(mask, indexed=True) as source:
+        read = source.read
+        monkeypatch.setattr(source, "read", lambda rect: (asked.append(rect.height), read(rect))[1])
+        sampled = overlay._sampled(source, Size(6, 300))
+    assert max(asked) <= 512
+    assert np.array_equal(sampled, labels[5::10, 5::10])

@@ -17,6 +17,7 @@ from segstudio.datasets.sampling import CELL, LabelIndex, Sampler, index_labels
 from segstudio.datasets.splits import Part
 
 SIZE = 700
+MEAN = (1.0, 2.0, 3.0)
 TRAIN = (Rect(0, 0, 300, 650), Rect(390, 37, 290, 100))
 RARE = Rect(250, 600, 7, 5)
 
@@ -80,7 +81,7 @@ def test_classes_are_drawn_by_the_root_of_their_share_and_shown(write_set, noise
     drawn = sampler.draw(2000, step=0)
     chance = 0.01**0.5 / (0.01**0.5 + 1)  # 100 pixels against 10,000
     assert sum(number for number, _ in drawn) == pytest.approx(2000 * chance, abs=4 * (2000 * chance) ** 0.5)
-    with PatchReader(dataset.classes) as reader:
+    with PatchReader(dataset.classes, mean=MEAN) as reader:
         for number, window in drawn[:300]:
             labels = reader.read(dataset.samples[number], window, Part.TRAIN)[1]
             assert (labels == dataset.classes.slots[number]).any()

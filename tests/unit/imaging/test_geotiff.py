@@ -9,6 +9,7 @@ import textwrap
 import numpy as np
 import pytest
 import rasterio
+import tifffile
 
 from segstudio.core.errors import OutputError, OutputProblem
 from segstudio.core.geometry import Rect, Size
@@ -51,6 +52,16 @@ def test_without_georeference(tmp_path):
     _write(tmp_path / "plain.tif", classes, crs=None, transform=None)
     with open_source(tmp_path / "plain.tif", indexed=True) as source:
         assert (source.info.crs, source.info.transform) == (None, None)
+
+
+def test_a_mask_of_many_tiles_is_written_once_and_without_warnings(tmp_path):
+    """Larger than what is held before the file is closed and opened again."""
+    classes = np.random.default_rng(1).integers(0, 2, (6000, 3000), np.uint8)
+    _write(tmp_path / "large.tif", classes, crs=None, transform=None)
+    with tifffile.TiffFile(tmp_path / "large.tif") as file:
+        np.testing.assert_array_equal(file.asarray(), classes)
+        packed = sum(file.pages.first.databytecounts)
+    assert (tmp_path / "large.tif").stat().st_size < 1.02 * packed + 8000
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,8 @@ def test_cancel_takes_effect_before_the_next_patch(tmp_path: Path) -> None:
         ("uint8", EngineOptions(patch=60), ModelProblem.PATCH_SIDE),
         ("uint8", EngineOptions(overlap=40), ModelProblem.OVERLAP),
         ("uint8", EngineOptions(overlap=-8), ModelProblem.OVERLAP),
+        ("uint8", EngineOptions(overlap=13), ModelProblem.OVERLAP),
+        ("uint8", EngineOptions(context_ratio=0.0), ModelProblem.CONTEXT),
     ],
 )
 def test_what_does_not_fit_is_refused(
@@ -168,5 +170,5 @@ def test_what_does_not_fit_is_refused(
 ) -> None:
     path = write(tmp_path / "a.tif", picture_of(70, 70).astype(dtype))
     with open_source(path) as source, pytest.raises(ModelError) as caught:
-        list(sweep(source, Identity(), options, JobContext()))
+        list(sweep(source, Identity(context=True), options, JobContext()))
     assert caught.value.problem is problem

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from segstudio.core.geometry import Rect
+from segstudio.masks import class_choice
 from segstudio.masks.class_choice import choose_classes
 from segstudio.masks.tile_rows import TileRows
 
@@ -34,6 +36,17 @@ def test_part_of_the_cells() -> None:
     scores = np.random.default_rng(0).standard_normal((4, 10, 12)).astype(np.float32)
     found = choose_classes(scores, 4, (8, 4), Rect(13, 9, 21, 17))
     np.testing.assert_array_equal(found, by_torch(scores, 4)[5:22, 5:26])
+
+
+@settings(max_examples=30, deadline=None)
+@given(left=st.integers(0, 60), width=st.integers(1, 60), stride=st.sampled_from([1, 2, 4]), piece=st.integers(1, 9))
+def test_pieces_of_a_wide_band_equal_the_whole(left: int, width: int, stride: int, piece: int) -> None:
+    scores = np.random.default_rng(left).standard_normal((3, 5, -(-(left + width) // stride) + 1)).astype(np.float32)
+    rect = Rect(left, 0, width, 5 * stride)
+    whole = class_choice.choose_classes(scores, stride, (0, 0), rect)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(class_choice, "_PIECE", piece)
+        np.testing.assert_array_equal(choose_classes(scores, stride, (0, 0), rect), whole)
 
 
 def test_ties_go_to_the_lower_class() -> None:

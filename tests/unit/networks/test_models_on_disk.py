@@ -98,6 +98,14 @@ def test_an_export_that_differs_is_refused_and_removed(tmp_path: Path, monkeypat
     assert not list(tmp_path.iterdir())
 
 
+def test_other_users_may_read_it(saved: tuple[Network, ModelCard, Path]) -> None:
+    """The library's own writer makes files that only their owner may read."""
+    _, card, path = saved
+    (path.parent / "plain").touch()
+    usual = (path.parent / "plain").stat().st_mode
+    assert all((path.parent / name).stat().st_mode == usual for name, _ in card.files.values())
+
+
 def test_damage_is_noticed(saved: tuple[Network, ModelCard, Path], tmp_path: Path) -> None:
     _, card, path = saved
     for name, _ in card.files.values():

@@ -165,7 +165,7 @@ def test_stripes_respect_the_cap():
         assert all(width % 512 == 0 for width in widths[:-1])
         columns = sum(len(stripe.columns) for stripe in stitcher.stripes)
         assert columns <= grid.columns + 2 * (len(widths) - 1)
-    assert len(stitcher.stripes) == 1
+    assert [stripe.rect.width for stripe in stitcher.stripes] == [64 * 512, 64 * 512, 70_001 - 128 * 512]
 
 
 def test_memory_does_not_grow_with_the_height():
@@ -220,3 +220,10 @@ def test_scores_are_not_changed_and_bands_are_not_shared():
             kept.append((band.scores, band.scores.copy()))
     assert len(kept) == grid.rows
     assert all(np.array_equal(now, then) for now, then in kept)
+
+
+def test_a_very_wide_image_is_swept_in_stripes_whatever_its_scores_take():
+    grid = plan(Size(100_000, 600), GridOptions(512, 128, 8))
+    stripes = Stitcher(grid, 1, 4).stripes
+    assert max(stripe.rect.width for stripe in stripes) == 64 * 512
+    assert sum(stripe.rect.width for stripe in stripes) == 100_000

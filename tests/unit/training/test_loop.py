@@ -146,6 +146,24 @@ def test_the_roi_weights_find_the_patch_in_its_coarse_picture(data: Path) -> Non
     maker.close()
 
 
+@pytest.mark.parametrize(("size", "windows"), [(1, 1), (3, 3), (4, 2)])
+def test_any_batch_is_filled(data: Path, size: int, windows: int) -> None:
+    maker = maker_of(data, dataclasses.replace(QUICK, network="context-light", batch=size))
+    batch = maker.make(0)
+    assert batch.context is not None
+    assert (len(batch.pixels), len(batch.context.pixels)) == (size, windows)
+    maker.close()
+
+
+def test_a_damaged_state_is_named(data: Path, tmp_path: Path) -> None:
+    train(data, QUICK, tmp_path / "run", tmp_path / "a.json", JobContext(), quiet)
+    for name, content in (("state.safetensors", b"\xff" * 50), ("state.json", b"{")):
+        (tmp_path / "run" / name).write_bytes(content)
+        with pytest.raises(DataError) as caught:
+            train(data, QUICK, tmp_path / "run", tmp_path / "a.json", JobContext(), quiet)
+        assert caught.value.problem is DataProblem.RUN_DAMAGED
+
+
 def test_labels_are_class_indices(data: Path) -> None:
     dataset = open_dataset(data)
     table = class_indices(dataset)
@@ -155,7 +173,16 @@ def test_labels_are_class_indices(data: Path) -> None:
     maker.close()
 
 
-@pytest.mark.parametrize(("field", "value"), [("steps", 0), ("batch", 3), ("learning_rate", 2.0)])
+@pytest.mark.parametrize(("field", "value"), [("steps", 0), ("batch", 0), ("learning_rate", 2.0)])
 def test_impossible_recipes_are_refused(field: str, value: float) -> None:
     with pytest.raises(DataError):
         dataclasses.replace(QUICK, **{field: value})
+
+
+def test_a_validation_part_without_labels_counts_as_none(data: Path, tmp_path: Path) -> None:
+    write_mask(data / "masks" / "second.png", np.full((SIDE, SIDE), 255))
+    card = train(data, QUICK, tmp_path / "run", tmp_path / "mine.json", JobContext(), quiet)
+    scores = card.scores["val"]
+    assert isinstance(scores, dict)
+    assert scores["miou"] is None
+    assert card.training["best_step"] == QUICK.steps
