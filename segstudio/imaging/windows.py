@@ -1,4 +1,4 @@
-"""Reading what reaches beyond the image: mirrored for patches, padded for coarse pictures."""
+"""Reading what reaches beyond the image: mirrored for patches, padded for coarse views."""
 
 from __future__ import annotations
 

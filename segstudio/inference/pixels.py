@@ -1,4 +1,4 @@
-"""What a network gets to see: patches mirrored at the borders, coarse pictures with padding, in the model's bands."""
+"""What a network gets to see: patches mirrored at the borders, coarse views with padding, in the model's bands."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PixelReader:
         return self._input(pixels, valid)
 
     def coarse(self, rect: Rect, side: int) -> Pixels:
-        """The coarse picture (side, side, bands) of a square that may reach beyond the image, padded with the mean."""
+        """The coarse view (side, side, bands) of a square that may reach beyond the image, padded with the mean."""
         pixels, valid = read_square(self._source, rect, side)
         return self._input(pixels, valid)
 

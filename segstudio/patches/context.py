@@ -1,4 +1,4 @@
-"""Context windows: the surroundings of a patch that make its coarse picture, and its place in them (seed 000)."""
+"""Context windows: the surroundings of a patch that make its coarse view, and its place in them (seed 000)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ContextOptions:
 
 @dataclass(frozen=True, slots=True)
 class ContextWindow:
-    """A square of the image plane that is shrunk to one coarse picture; equal windows share it.
+    """A square of the image plane that is shrunk to one coarse view; equal windows share it.
 
     Attributes:
         rect: the square; what lies beyond the image is padding.
@@ -46,7 +46,7 @@ class ContextWindow:
     visible: Rect
 
     def ratio(self, patch: int) -> float:
-        """Pixels of the image for one pixel of the coarse picture of side `patch`."""
+        """Pixels of the image for one pixel of the coarse view of side `patch`."""
         return self.rect.width / patch
 
 
@@ -118,8 +118,8 @@ def roi_box(
     Args:
         window_rect: the patch in the image.
         context: the square of its context window.
-        patch: side of the coarse picture in pixels.
-        stride: pixels of the coarse picture for one cell.
+        patch: side of the coarse view in pixels.
+        stride: pixels of the coarse view for one cell.
         offset: shift (x, y) in pixels of the encoder's cells towards the top left: cell j looks at pixel
             stride * j + stride / 2 - offset.
 

@@ -1,4 +1,4 @@
-"""Batches of one step: patches, labels, and for networks with context the coarse pictures and boxes that go with them.
+"""Batches of one step: patches, labels, and for networks with context the coarse views and boxes that go with them.
 
 A step's batch depends on the seed and the step's number alone, so that a resumed run sees what an uninterrupted one sees.
 """
@@ -21,7 +21,7 @@ from segstudio.datasets.splits import Part
 from segstudio.networks.roi import axis_weights
 from segstudio.networks.spec import ContextCard, Normalisation
 from segstudio.patches.context import ContextOptions, ContextWindow, context_windows, roi_box
-from segstudio.training.coarse import CoarsePictures
+from segstudio.training.coarse import CoarseViews
 from segstudio.training.config import TrainConfig
 
 Array = npt.NDArray[np.float32]
@@ -37,7 +37,7 @@ class ContextBatch:
     Attributes:
         pixels: float32 (G, bands, P, P), raw values.
         owner: (B,) which of the G each patch belongs to.
-        rows, columns: ROI weights (B, cells, cells) of each patch in the map of its coarse picture.
+        rows, columns: ROI weights (B, cells, cells) of each patch in the map of its coarse view.
         kept: (B,) float32; 0 where a patch sees no context.
     """
 
@@ -79,7 +79,7 @@ class BatchMaker:
         self._normalisation = normalisation
         self._sampler = Sampler(index, config.patch, config.seed)
         self._reader = PatchReader(index.dataset.classes, mean=normalisation.mean)
-        self._pictures = CoarsePictures(normalisation, config.patch)
+        self._views = CoarseViews(normalisation, config.patch)
         self._indices = class_indices(index.dataset)
 
     def close(self) -> None:
@@ -148,7 +148,7 @@ class BatchMaker:
         pictures = []
         for (number, window), change in zip(windows, changes, strict=False):
             sample = self._dataset.samples[number]
-            pictures.append(change.apply(self._pictures.picture(self._reader.image(sample), window.rect), *scale))
+            pictures.append(change.apply(self._views.view(self._reader.image(sample), window.rect), *scale))
         rows, columns, owners, kept = [], [], [], []
         for _, patch, owner in items:
             frame = windows[owner or 0][1].rect

@@ -1,4 +1,4 @@
-"""Coarse pictures for training, kept once made: a training set has few context windows and asks for them often."""
+"""Coarse views for training, kept once made: a training set has few context windows and asks for them often."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from segstudio.networks.spec import Normalisation
 CACHE_BYTES = 64 << 20
 
 
-class CoarsePictures:
+class CoarseViews:
     """(side, side, bands) in the stored dtype, padded with the mean of the training set, as in prediction."""
 
     def __init__(self, normalisation: Normalisation, side: int) -> None:
@@ -23,7 +23,7 @@ class CoarsePictures:
         self._side = side
         self._kept: OrderedDict[tuple[str, Rect], npt.NDArray[Any]] = OrderedDict()
 
-    def picture(self, source: ImageSource, square: Rect) -> npt.NDArray[Any]:
+    def view(self, source: ImageSource, square: Rect) -> npt.NDArray[Any]:
         key = (str(source.info.path), square)
         if key not in self._kept:
             pixels = without_gaps(*read_square(source, square, self._side), self._mean)

@@ -129,7 +129,7 @@ def test_batches_depend_on_seed_and_step_alone(data: Path) -> None:
 
 
 def test_the_roi_weights_find_the_patch_in_its_coarse_picture(data: Path) -> None:
-    """Whatever symmetry was drawn: the coarse picture, cropped by the weights, is the patch shrunk."""
+    """Whatever symmetry was drawn: the coarse view, cropped by the weights, is the patch shrunk."""
     config = dataclasses.replace(QUICK, network="context-light", batch=16, group=4)
     maker = maker_of(data, config)
     for step in range(4):
