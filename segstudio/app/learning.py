@@ -29,7 +29,7 @@ from segstudio.networks.spec import ContextCard, ModelCard, Normalisation
 from segstudio.patches.grid import GridOptions
 from segstudio.training.batches import BatchMaker
 from segstudio.training.config import TrainConfig
-from segstudio.training.loop import fit, seeded
+from segstudio.training.loop import fit, prepare
 
 Report = Callable[[Mapping[str, object]], None]
 
@@ -51,6 +51,7 @@ def train(
     A run folder that holds a state of the same recipe is continued. `start_from` is a card whose encoder is taken over.
     Raises `DataError` for data that cannot be used, `OutputError`, `Cancelled`; the run folder keeps the last state.
     """
+    prepare(config.seed)
     spec = NETWORKS.get(config.network)
     GridOptions(config.patch, 0, spec.side_multiple)  # refuses a side that the network cannot halve often enough
     dataset = open_dataset(data)
@@ -61,7 +62,6 @@ def train(
     except OSError as error:
         raise output_error(error, run_folder) from error
     normalisation = measure_normalisation(dataset)
-    seeded(config.seed)
     network = build(config.network, dataset.classes, normalisation)
     if start_from is not None:
         load_encoder(network, start_from)

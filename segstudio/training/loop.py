@@ -46,7 +46,6 @@ def fit(
     the last one counts. On return `network` holds those weights. Stops with `DataError` LOSS_NOT_FINITE, naming the patches,
     as soon as a loss is not finite, and with `Cancelled` at the next step; the last state stays in `folder` either way.
     """
-    torch.set_flush_denormal(True)  # gradients near zero made a step up to twenty times slower on the CPU
     folder.mkdir(parents=True, exist_ok=True)
     state = run_state.start(network, config)
     run_state.resume(state, config, folder)
@@ -157,6 +156,11 @@ def _validated(state: RunState, folder: Path, validate: Validate | None) -> dict
     return row
 
 
-def seeded(seed: int) -> None:
-    """Fix torch's random state for building a network."""
+def prepare(seed: int) -> None:
+    """Fix torch's random state and how it computes; to be called before torch has computed anything in this process.
+
+    Numbers below 1e-38 become zero: gradients near zero made steps up to twenty times slower on the CPU. Worker threads
+    take this over from the thread that starts them, which happens at the first computation.
+    """
+    torch.set_flush_denormal(True)
     torch.manual_seed(seed)
