@@ -19,10 +19,14 @@ def _conv_bn_relu(inputs: int, outputs: int, kernel: int) -> nn.Sequential:
 
 
 class PoolingBranch(nn.Module):
-    """Claim 2: means over the rows and over the columns of a map, multiplied as matrices: (B, C, H, W) to the same size."""
+    """Claim 2: means over the rows and over the columns of a map, multiplied as matrices: (B, C, H, W) to the same size.
+
+    The matrix product of an H x 1 column with a 1 x W row is their product with broadcasting, which keeps every runtime in
+    the layout of its convolutions.
+    """
 
     def forward(self, x: Tensor) -> Tensor:
-        return torch.matmul(x.mean(3, keepdim=True), x.mean(2, keepdim=True))
+        return x.mean(3, keepdim=True) * x.mean(2, keepdim=True)
 
 
 class SpatialBranch(nn.Module):
