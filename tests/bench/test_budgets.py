@@ -115,7 +115,7 @@ def test_choosing_classes_beats_upsampling_and_argmax() -> None:
 
 
 def test_a_tile_costs_little_more_than_its_decoding(tmp_path: Path) -> None:
-    """Aligned 512 tile of a JPEG TIFF: at most 1.5 times reading its bytes, decoding them and pasting them into an array."""
+    """Aligned 512 tile of a JPEG TIFF: at most 1.3 times reading its bytes, decoding them and pasting them into an array."""
     picture = np.kron(np.random.default_rng(0).integers(0, 256, (32, 32, 3), np.uint8), np.ones((64, 64, 1), np.uint8))
     path = tmp_path / "tiles.tif"
     tifffile.imwrite(path, picture, tile=(512, 512), compression="jpeg", photometric="rgb")
@@ -138,4 +138,4 @@ def test_a_tile_costs_little_more_than_its_decoding(tmp_path: Path) -> None:
 
         mine, bare = medians(ours, reference, rounds=31)
     print(f"\ntile {mine * 1e3:.2f} ms, bare {bare * 1e3:.2f} ms: {mine / bare:.2f} x")
-    assert mine <= 1.5 * bare
+    assert mine <= 1.3 * bare
