@@ -38,6 +38,7 @@ CHINESE: dict[str, str] = {
     "Predicted mask, or a folder of them.": "预测掩膜，或存放它们的文件夹。",
     "True mask, or a folder of them with the same names.": "真值掩膜，或存放同名掩膜的文件夹。",
     "Score only the regions that this splits.json names for --part.": "只计算此 splits.json 为 --part 指定的区域。",
+    "IoU, measured on": "IoU（测量于）",
     "Which regions of --splits.": "使用 --splits 中的哪一部分区域。",
     "mean IoU of the commonest class everywhere": "全部判为最常见类别时的平均 IoU",
     "Class table; else classes.json beside the truth.": "类别表；默认为真值旁的 classes.json。",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from segstudio.cli.reporting import tr
@@ -24,6 +25,22 @@ def score_lines(result: dict[str, Any]) -> list[str]:
         f"{tr('accuracy')} {_score(result['accuracy'])}",
         f"{tr('mean IoU of the commonest class everywhere')} {_score(result['majority_miou'])}",
     ]
+
+
+def card_score_lines(scores: Mapping[str, object]) -> list[str]:
+    """The measured scores of a card: a row for each set or option they were measured with, a column for each class."""
+    arms = {name: arm for name, arm in scores.items() if isinstance(arm, dict) and isinstance(arm.get("iou"), dict)}
+    if not arms:
+        return [f"{tr('scores')}: -"]
+    classes = list(next(iter(arms.values()))["iou"])
+    width = max(len(tr("IoU, measured on")), *(len(name) for name in arms))
+    columns = [max(7, len(name)) for name in classes]
+    heads = " ".join(name.rjust(column) for name, column in zip(classes, columns, strict=True))
+    rows = [f"{tr('IoU, measured on').ljust(width)} {tr('mean'):>7} {heads}"]
+    for name, arm in arms.items():
+        values = [_score(arm["iou"].get(key)).rjust(column) for key, column in zip(classes, columns, strict=True)]
+        rows.append(f"{name.ljust(width)} {_score(arm.get('miou'))} {' '.join(values)}")
+    return rows
 
 
 def _score(value: float | None) -> str:

@@ -141,7 +141,7 @@ ERRORS: dict[str, tuple[Words, Words]] = {
     ),
     "model.bands_mismatch": (
         Words(
-            "{image} has {image_bands} bands (chosen: {chosen}), but the model {subject} takes {model_bands}",
+            "{image} has {image_bands} band(s) (chosen: {chosen}), but the model {subject} takes {model_bands}",
             "Choose bands with --bands, or a model for such images.",
         ),
         Words(

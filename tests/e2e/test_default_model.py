@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from segstudio.cli.main import main
 from segstudio.core.geometry import Rect
 from segstudio.core.jobs import JobContext
 from segstudio.core.resources import resource_root
@@ -67,6 +68,14 @@ def test_card_of_the_default_model_beats_the_majority_and_its_context_alone() ->
 @pytest.fixture(scope="module")
 def by_openvino() -> np.ndarray:
     return classes_of("openvino")
+
+
+def test_its_card_is_shown_to_people(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models", "show", "default"]) == 0
+    shown = capsys.readouterr().out
+    assert "{" not in shown
+    row = next(line for line in shown.splitlines() if line.startswith("val, context off"))
+    assert len(row.split()) == 3 + 6
 
 
 def test_it_finds_the_classes_of_the_sample(by_openvino: np.ndarray) -> None:

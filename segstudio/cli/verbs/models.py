@@ -10,6 +10,7 @@ from typer import Argument, Option, Typer
 from segstudio.cli.console import print_json, print_lines
 from segstudio.cli.reporting import as_json as error_as_json
 from segstudio.cli.reporting import say, sentence, tr
+from segstudio.cli.tables import card_score_lines
 from segstudio.core.errors import ModelError
 
 Json = Annotated[bool, Option("--json", help=tr("Print one JSON document."))]
@@ -55,7 +56,7 @@ def show(name: Name, *, as_json: Json = False) -> None:
         f"{tr('bands')}: {', '.join(card.bands)} ({card.dtype})",
         f"{tr('patch')}: {card.patch}, {tr('overlap')} {card.overlap}",
         f"{tr('licence')}: {card.licence or '-'}",
-        f"{tr('scores')}: {dict(card.scores) or '-'}",
+        *card_score_lines(card.scores),
     )
 
 
