@@ -23,7 +23,7 @@ _NOTHING = 1e-6
 """Area in level pixels below which an output pixel holds nothing but rounding."""
 
 
-def read_scaled(source: ImageSource, rect: Rect, out: Size, *, memory_bytes: int = 64 << 20) -> NDArray[Any]:
+def read_scaled(source: ImageSource, rect: Rect, out: Size, *, memory_bytes: int = 16 << 20) -> NDArray[Any]:
     """The part of level 0 covered by `rect`, resampled to `out` (height, width, bands) in the stored dtype.
 
     Each output pixel is the mean over exactly its area (cv2.INTER_AREA, also at ratios that are not whole), of valid

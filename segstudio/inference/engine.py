@@ -29,8 +29,6 @@ from segstudio.patches.stitch import Stitcher
 ContextMode = Literal["on", "off", "only"]
 """With the context, with zeros in its place (F2 = 0), or the scores of the context alone."""
 
-FEATURE_CACHE_BYTES = 128 << 20
-
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
@@ -127,11 +125,12 @@ class _Runner:
         return align(self._context_features(context), box, features.shape[-1])[None]
 
     def _context_features(self, context: ContextWindow) -> Scores:
+        assert self._lattice is not None
         if context.rect not in self._features:
             picture = self._reader.coarse(context.rect, self._patch)
             features = self._backend.pixels("encode", picture[None])[0]
             self._features[context.rect] = features
-            while len(self._features) * features.nbytes > max(FEATURE_CACHE_BYTES, features.nbytes):
+            if len(self._features) > self._lattice.columns:
                 self._features.popitem(last=False)
         self._features.move_to_end(context.rect)
         return self._features[context.rect]

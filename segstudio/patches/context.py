@@ -73,6 +73,11 @@ class ContextLattice:
         row = self._nearest(patch_window.y, patch_window.bottom, self.size.height)
         return self._window(column, row)
 
+    @property
+    def columns(self) -> int:
+        """Windows of one row: as many as a sweep from the top needs at a time; at least 1."""
+        return self._count(self.size.width) if self.side else 1
+
     def windows(self) -> Iterator[ContextWindow]:
         """All windows in row-major order; none where the image fits one patch."""
         if self.side:

@@ -52,9 +52,7 @@ def peak(image: Path, model: Path, out: Path) -> float:
     return float(row["peak_rss_mb"])
 
 
-@pytest.mark.parametrize(
-    ("network", "patch"), [("light-nano", 512), pytest.param("context-light", 256, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("network", "patch"), [("light-nano", 512), ("context-light", 256)])
 def test_four_times_the_height_takes_the_same_memory(tmp_path: Path, network: str, patch: int) -> None:
     model = write_model(tmp_path / "model", network, patch)
     low = peak(write_image(tmp_path / "low.tif", 4096), model, tmp_path / "out")

@@ -9,12 +9,13 @@ import pytest
 import rasterio
 
 from segstudio.core.errors import ModelError, ModelProblem
-from segstudio.core.geometry import Rect
+from segstudio.core.geometry import Rect, Size
 from segstudio.core.jobs import Cancelled, JobContext
 from segstudio.imaging.source import open_source
 from segstudio.inference.backend import Pixels, Scores
 from segstudio.inference.engine import EngineOptions, sweep
 from segstudio.networks.spec import ContextCard, ModelCard, Normalisation
+from segstudio.patches.context import ContextOptions, context_windows
 from tests.helpers.command_line import CLASSES
 
 P, OVERLAP = 64, 16
@@ -102,6 +103,17 @@ def test_context_windows_of_a_lattice_are_shared(tmp_path: Path) -> None:
     classes_of(path, backend, EngineOptions(context_ratio=4.0))
     patches = -(-(520 - OVERLAP) // (P - OVERLAP)) * -(-(300 - OVERLAP) // (P - OVERLAP))
     assert patches + 2 <= len(backend.encoded) <= patches + 10
+
+
+def test_only_one_row_of_context_windows_is_kept(tmp_path: Path) -> None:
+    """A tall image: no window is encoded twice, though few are kept."""
+    backend = Identity(context=True)
+    path = write(tmp_path / "a.tif", picture_of(300, 2000))
+    with open_source(path) as source:
+        list(sweep(source, backend, EngineOptions(context_ratio=2.0), JobContext()))
+    patches = -(-(300 - OVERLAP) // (P - OVERLAP)) * -(-(2000 - OVERLAP) // (P - OVERLAP))
+    lattice = context_windows(Size(300, 2000), P, ContextOptions(2.0))
+    assert len(backend.encoded) - patches == len(list(lattice.windows()))
 
 
 def test_context_alone_is_the_shrunken_picture_put_back_in_its_place(tmp_path: Path) -> None:
