@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,10 +11,10 @@ from segstudio.cli.reporting import tr
 
 def score_lines(result: dict[str, Any]) -> list[str]:
     """A table of the classes, then the means."""
-    width = max(12, *(len(name) for name in result["iou"]))
-    rows = [f"{tr('class').ljust(width)} {'IoU':>7} {'F1':>7} {'bF1':>7} {tr('pixels'):>14}"]
+    width = max(12, *(_columns(name) for name in result["iou"]))
+    rows = [f"{_left(tr('class'), width)} {'IoU':>7} {'F1':>7} {'bF1':>7} {_right(tr('pixels'), 14)}"]
     rows += [
-        f"{name.ljust(width)} {_score(result['iou'][name])} {_score(result['f1'][name])} "
+        f"{_left(name, width)} {_score(result['iou'][name])} {_score(result['f1'][name])} "
         f"{_score(result['boundary_f1'][name])} {result['pixels'][name]:>14,}"
         for name in result["iou"]
     ]
@@ -21,7 +22,7 @@ def score_lines(result: dict[str, Any]) -> list[str]:
     total = sum(result["pixels"].values())
     return [
         *rows,
-        f"{tr('mean').ljust(width)} {means} {total:>14,}",
+        f"{_left(tr('mean'), width)} {means} {total:>14,}",
         f"{tr('accuracy')} {_score(result['accuracy'])}",
         f"{tr('mean IoU of the commonest class everywhere')} {_score(result['majority_miou'])}",
     ]
@@ -33,15 +34,28 @@ def card_score_lines(scores: Mapping[str, object]) -> list[str]:
     if not arms:
         return [f"{tr('scores')}: -"]
     classes = list(next(iter(arms.values()))["iou"])
-    width = max(len(tr("IoU, measured on")), *(len(name) for name in arms))
-    columns = [max(7, len(name)) for name in classes]
-    heads = " ".join(name.rjust(column) for name, column in zip(classes, columns, strict=True))
-    rows = [f"{tr('IoU, measured on').ljust(width)} {tr('mean'):>7} {heads}"]
+    width = max(_columns(tr("IoU, measured on")), *(_columns(name) for name in arms))
+    columns = [max(7, _columns(name)) for name in classes]
+    heads = " ".join(_right(name, column) for name, column in zip(classes, columns, strict=True))
+    rows = [f"{_left(tr('IoU, measured on'), width)} {_right(tr('mean'), 7)} {heads}"]
     for name, arm in arms.items():
         values = [_score(arm["iou"].get(key)).rjust(column) for key, column in zip(classes, columns, strict=True)]
-        rows.append(f"{name.ljust(width)} {_score(arm.get('miou'))} {' '.join(values)}")
+        rows.append(f"{_left(name, width)} {_score(arm.get('miou'))} {' '.join(values)}")
     return rows
 
 
 def _score(value: float | None) -> str:
     return f"{'-':>7}" if value is None else f"{value:7.3f}"
+
+
+def _columns(text: str) -> int:
+    """Columns of a terminal that a text takes: Chinese characters take two."""
+    return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text)
+
+
+def _left(text: str, width: int) -> str:
+    return text + " " * (width - _columns(text))
+
+
+def _right(text: str, width: int) -> str:
+    return " " * (width - _columns(text)) + text
