@@ -22,6 +22,7 @@ from segstudio.imaging.pyramid import read_scaled
 from segstudio.imaging.source import open_source
 from segstudio.inference.engine import EngineOptions, sweep
 from segstudio.inference.torch_backend import TorchBackend
+from segstudio.networks.arithmetic import denormals_flushed
 from segstudio.networks.build import Network, build
 from segstudio.networks.checkpoint import load_encoder, save_model
 from segstudio.networks.registry import NETWORKS
@@ -29,7 +30,7 @@ from segstudio.networks.spec import ContextCard, ModelCard, Normalisation
 from segstudio.patches.grid import GridOptions
 from segstudio.training.batches import BatchMaker
 from segstudio.training.config import TrainConfig
-from segstudio.training.loop import fit, prepare
+from segstudio.training.loop import fit, seeded
 
 Report = Callable[[Mapping[str, object]], None]
 
@@ -51,7 +52,19 @@ def train(
     A run folder that holds a state of the same recipe is continued. `start_from` is a card whose encoder is taken over.
     Raises `DataError` for data that cannot be used, `OutputError`, `Cancelled`; the run folder keeps the last state.
     """
-    prepare(config.seed)
+    with denormals_flushed():
+        return _train(data, config, run_folder, out, ctx, report, start_from)
+
+
+def _train(
+    data: Path,
+    config: TrainConfig,
+    run_folder: Path,
+    out: Path,
+    ctx: JobContext,
+    report: Report,
+    start_from: Path | None,
+) -> ModelCard:
     spec = NETWORKS.get(config.network)
     GridOptions(config.patch, 0, spec.side_multiple)  # refuses a side that the network cannot halve often enough
     dataset = open_dataset(data)
@@ -62,6 +75,7 @@ def train(
     except OSError as error:
         raise output_error(error, run_folder) from error
     normalisation = measure_normalisation(dataset)
+    seeded(config.seed)
     network = build(config.network, dataset.classes, normalisation)
     if start_from is not None:
         load_encoder(network, start_from)

@@ -9,6 +9,7 @@ import torch
 
 from segstudio.core.errors import ModelError, ModelProblem
 from segstudio.inference.backend import Pixels, Scores
+from segstudio.networks.arithmetic import denormals_flushed
 from segstudio.networks.build import Network
 from segstudio.networks.spec import ModelCard
 from segstudio.networks.zoo.patch_context import PatchContext
@@ -20,7 +21,6 @@ class TorchBackend:
     def __init__(self, network: Network, card: ModelCard, device: Literal["cpu", "cuda", "mps"]) -> None:
         self.card = card
         self.name = f"torch {torch.__version__}"
-        torch.set_flush_denormal(True)  # for this thread: numbers below 1e-38 are slow on CPUs and mean nothing here
         self._device = torch.device(device)
         self.device = torch.cuda.get_device_name() if device == "cuda" else device
         self._network = network.to(self._device)
@@ -30,7 +30,7 @@ class TorchBackend:
     @torch.inference_mode()
     def pixels(self, graph: str, pixels: Pixels) -> Scores:
         tensor = torch.from_numpy(np.ascontiguousarray(pixels)).to(self._device).permute(0, 3, 1, 2).float()
-        with _memory_named(self.card.name):
+        with denormals_flushed(), _memory_named(self.card.name):
             return _array(getattr(self._network, graph)(tensor))
 
     @torch.inference_mode()
@@ -38,7 +38,7 @@ class TorchBackend:
         if not isinstance(self._network, PatchContext):
             raise TypeError(f"{self.card.network} has no graph to fuse")
         first, second = (torch.from_numpy(value).to(self._device) for value in (patch_features, context_features))
-        with _memory_named(self.card.name):
+        with denormals_flushed(), _memory_named(self.card.name):
             scores, coarse = self._network.fuse(first, second)
             return _array(scores), _array(coarse)
 

@@ -156,11 +156,6 @@ def _validated(state: RunState, folder: Path, validate: Validate | None) -> dict
     return row
 
 
-def prepare(seed: int) -> None:
-    """Fix torch's random state and how it computes; to be called before torch has computed anything in this process.
-
-    Numbers below 1e-38 become zero: gradients near zero made steps up to twenty times slower on the CPU. Worker threads
-    take this over from the thread that starts them, which happens at the first computation.
-    """
-    torch.set_flush_denormal(True)
+def seeded(seed: int) -> None:
+    """Fix torch's random state for building a network."""
     torch.manual_seed(seed)
